@@ -10,10 +10,10 @@ import { MEMORY } from '#entry/memory/memory.ts';
 import { USE_PACKED } from '#infra/packages/packed.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-/** Where `npm start` looks for it. */
+/** Folder in which `npm start` looks for it. */
 const CACHE = path.join(ROOT, 'node_modules/.cache/node');
 
-/** What each program imports first. Compiled code depends on the flags that a program runs with. */
+/** Modules that each program imports first. Compiled code depends on the flags that a program runs with. */
 const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
   ample: [
     '#entry/http/app.ts',

@@ -1,4 +1,7 @@
-/** For a program without arguments: prints the usage on `--help`, and refuses anything else with status 2. */
+/**
+ * Reads the arguments of a program that takes none: prints the usage on `--help`, and refuses anything else with status
+ * 2.
+ */
 export function refuseArguments(usage: string, args: readonly string[] = process.argv.slice(2)): void {
   const [first] = args;
   if (first === undefined) return;

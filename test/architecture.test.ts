@@ -128,7 +128,7 @@ test('decisions export no function or constant that only tests use', () => {
   ]);
 });
 
-/** What `run_action.ts` and `run_account_operation.ts` do for every operation, and so nobody else. */
+/** Duties of `run_action.ts` and `run_account_operation.ts` for every operation, and of nobody else. */
 const OF_THE_PIPELINE = {
   'writes an audit row': /\baudit\.append\(|new AuditStore\(|\brecordAccountChange\(|\brecordCredentialReads\(/,
   'begins a transaction': /\binUnitOfWork\(|\.transaction\(/,
@@ -200,7 +200,9 @@ test('queries of PostgreSQL name columns where the compiler sees them', () => {
   ]);
 });
 
-/** Where SQL for PostgreSQL stands as text, and why it has to; for speed none does, see the README of storage. */
+/**
+ * Files in which SQL for PostgreSQL stands as text, with the reason; none does for speed, see the README of storage.
+ */
 const SQL_AS_TEXT: Readonly<Record<string, string>> = {
   'src/storage/postgres/database_clock.ts': 'asks for the time',
   'src/storage/postgres/silent_connections.ts': 'looks into the sessions of the server',
@@ -316,7 +318,9 @@ test('no test sleeps, and none is tried again', () => {
   expect("test('pages', { retry: 2 }, async () => {});").toMatch(SLEEPS);
 });
 
-/** What a machine's speed and memory decide. A test of the gate counts what is done instead, by `kit/counting/`. */
+/**
+ * Measurements that depend on a machine's speed and memory. A test of the gate counts work instead, by `kit/counting/`.
+ */
 const MEASURES =
   /\b(?:threadCpuUsage|cpuUsage|memoryUsage|resourceUsage|heapUsed|hrtime|getHeapStatistics)\b|\bperformance\.now\b|\bDate\.now\(\) ?-/;
 

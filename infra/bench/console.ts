@@ -8,7 +8,7 @@ import { measureSlowNetwork } from './console/slow_network.ts';
 import { count } from './figures.ts';
 import { type Bench, printInputs, withInstallation } from './harness.ts';
 
-/** What is measured, or those of it that `BENCH_CONSOLE` names, as `pages,charts`. */
+/** Measurements, or those that `BENCH_CONSOLE` names: `pages,charts`. */
 const PARTS = ['pages', 'keys', 'charts', 'answers', 'slow', 'memory'] as const;
 const wanted = (process.env['BENCH_CONSOLE'] ?? PARTS.join(',')).split(',');
 const isWanted = (part: (typeof PARTS)[number]): boolean => wanted.includes(part);

@@ -12,7 +12,7 @@ import { PageWatch, type TakenPages } from './paging/pages.ts';
 import { processorBelow } from './paging/processes.ts';
 
 const INCIDENTS = 10_000;
-/** How many of them have a step that comes due during the measurement; the others come due later. */
+/** Number of incidents with a step that comes due during the measurement; the others come due later. */
 const DUE = 1_000;
 const WINDOW_MS = 60_000;
 /** Nobody gets more than three messages: a fourth within a minute would go into a digest. */

@@ -108,7 +108,7 @@ async function measure(
   );
 }
 
-/** Beside the rest: what source maps add to the work of an event. */
+/** Prints the work that source maps add to an event. */
 async function printMapping(installation: BenchInstallation, db: Database): Promise<void> {
   const { dataDir: folder, organizationId } = installation;
   const service = await db.sql.row<{ id: string }>('select id from services where org_id = $1 limit 1', [

@@ -17,7 +17,7 @@ const EXCEPTIONS_PER_SECOND = 300;
 const WARM_UP_SECONDS = 8;
 const SECONDS = 25;
 const LOOK_MS = 40;
-/** Where a request is told from the others of its service. */
+/** Label that tells a request from others of its service. */
 const MARK = 'fairness_mark';
 
 interface Service {
@@ -98,7 +98,7 @@ interface Stores {
 
 let marks = 0;
 
-/** How long the points of each request took to be seen, in milliseconds. */
+/** Returns the time until the points of each request could be read, in milliseconds. */
 async function lateness(phase: Phase, services: readonly Service[], { baseUrl, store }: Stores) {
   const others: number[] = [];
   const one: number[] = [];
@@ -171,7 +171,7 @@ async function send(baseUrl: string, { ingestionKey }: Service, connection: numb
   return response?.status ?? 0;
 }
 
-/** Of the last two minutes, which are enough for all that is waited for. */
+/** Returns the marks of the last two minutes, which cover every request that is waited for. */
 async function marksIn(store: ClickHouseClient): Promise<number[]> {
   const result = await store.query({
     query: `SELECT value FROM metric_points WHERE metric = '${MARK}' AND ts > now() - INTERVAL 2 MINUTE`,

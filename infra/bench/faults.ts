@@ -37,7 +37,7 @@ const SERVICES = 120;
 const OPENING_MS = 150_000;
 const KILL_EVERY_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 200_000;
-/** With the default, this many kills would soon delay every restart by ten seconds. */
+/** Restart without long waits: the default would soon delay every restart by ten seconds after so many kills. */
 const AT_ONCE: BackOff = { firstDelayMs: 50, maxDelayMs: 500, healthyAfterMs: 1_000 };
 
 type QueueName = 'PostgreSQL' | 'Redis';
@@ -122,7 +122,7 @@ interface Outcome {
   readonly db: Database;
   readonly processes: RunningProcesses;
   readonly accepted: ReadonlySet<string>;
-  /** From the last kill. */
+  /** Time since the last kill. */
   readonly allThereMs: number;
   readonly taken: TakenPages;
 }

@@ -65,7 +65,7 @@ interface Started {
   readonly spentMs: ReadonlyMap<string, number>;
 }
 
-/** What `npm start` runs. */
+/** Starts the same program as `npm start`. */
 async function start(dataDir: string, limit: ProcessorLimit | null): Promise<Started> {
   const began = performance.now();
   const [program, ...before] = [...(limit?.command ?? []), process.execPath];

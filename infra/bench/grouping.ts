@@ -84,7 +84,7 @@ export const grouping: Bench = {
     }),
 };
 
-/** How groups agree with those of another product, when a folder with its answers is given. */
+/** Prints how groups agree with those of another product, if a folder with its answers is given. */
 function printGiven(): void {
   const given = givenAnswers();
   if (given.length === 0) {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Processes that have a part of this machine's processors between them. */
 export interface ProcessorLimit {
-  /** What starts a program within it, to be put before its command line. */
+  /** Command that starts a program within the limit; it stands before the program's command line. */
   readonly command: readonly string[];
   /** Once the programs have ended. */
   remove(): Promise<void>;
@@ -15,8 +15,8 @@ const VERSION_1 = '/sys/fs/cgroup/cpu';
 const VERSION_2 = '/sys/fs/cgroup';
 
 /**
- * So much processor time a second for all that is started within it, however many processors take part: one of two is a
- * machine half as fast. By a control group of Linux, which needs root.
+ * Limits the processor time a second of everything that is started within it, on however many processors: one of two is
+ * a machine half as fast. It uses a control group of Linux, which needs root.
  */
 export function limitProcessors(processors: number): ProcessorLimit {
   const quota = Math.round(processors * PERIOD_US);

@@ -20,7 +20,7 @@ import { tableOf } from './figures.ts';
 export interface Bench {
   /** The name on the command line, and of the file. */
   readonly name: string;
-  /** What is measured, and the goal. */
+  /** Subject of the measurement, and the goal. */
   readonly about: string;
   /** A member that takes longer is stopped; 15 by default. */
   readonly minutesMax?: number;
@@ -33,7 +33,7 @@ export interface BenchInstallation {
   readonly apiKey: string;
   readonly userId: string;
   readonly organizationId: string;
-  /** Of the owner, to log in to the console. */
+  /** Address of the owner, to log in to the console. */
   readonly email: string;
   readonly password: string;
   /** The phone simulator. */
@@ -105,7 +105,7 @@ export async function withInstallation<Result>(
   });
 }
 
-/** How long each call took, in milliseconds; one after the other, until `times` or `secondsMax` is reached. */
+/** Times calls one after the other, until `times` or `secondsMax` is reached; in milliseconds. */
 export async function timed(
   work: (index: number) => Promise<unknown>,
   { times, secondsMax = 60 }: { readonly times: number; readonly secondsMax?: number },

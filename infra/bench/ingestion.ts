@@ -39,7 +39,7 @@ const WARM_UP_ROUNDS = 4;
 /** One for each instance, as a Prometheus that falls behind opens up to 200. */
 const LINES = INSTANCES;
 const LOOK_MS = 20;
-/** As large as the product's own inserts under load. */
+/** Points of a bare insert, as many as the product inserts at once under load. */
 const BARE_INSERT_POINTS = 100_000;
 const SELF = 'Supervisor (this program)';
 
@@ -47,12 +47,12 @@ interface Receiver {
   readonly name: string;
   readonly answeredMs: number;
   readonly queryableMs: number;
-  /** By kind of process, like `resident`. */
+  /** Processor time by kind of process, like `resident`. */
   readonly spentMs: ReadonlyMap<string, number>;
   readonly resident: ReadonlyMap<string, number>;
 }
 
-/** What warms the programs up, and what is measured. */
+/** Scrapes that warm the programs up, and those that are measured. */
 interface Load {
   readonly warmUp: ManyScrapes;
   readonly scrapes: ManyScrapes;
@@ -165,7 +165,7 @@ async function takenByVictoria(folder: string, { warmUp, scrapes }: Load): Promi
   }
 }
 
-/** Also returns how long ClickHouse alone takes for the same rows, in milliseconds. */
+/** Measures the product, and ClickHouse alone with the same rows, in milliseconds. */
 async function takenByProduct({ warmUp, scrapes }: Load): Promise<[Receiver, number]> {
   return await withInstallation(async (installation) => {
     const authorization = `Bearer ${await createIngestKey(installation)}`;

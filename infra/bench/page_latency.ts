@@ -30,7 +30,7 @@ const PAGED_WITHIN_MS = 60_000;
 /** Sent by another organization during the attack; each pages a different person. */
 const UNDER_ATTACK = 40;
 const UNDER_ATTACK_EVERY_MS = 900;
-/** How long the attack runs before the first exception is sent. */
+/** Time that the attack runs before the first exception is sent. */
 const HEAD_START_MS = 3_000;
 const GIVEN_UP_AFTER_MS = 120_000;
 
@@ -254,10 +254,10 @@ async function untilPaged(db: Database, incidents: number): Promise<void> {
 }
 
 interface PagedIncident {
-  /** What its title begins with. */
+  /** Beginning of its title. */
   readonly type: string;
   readonly openedAtMs: number;
-  /** When the provider was first asked. */
+  /** Time at which the provider was first asked. */
   readonly pagedAtMs: number;
 }
 

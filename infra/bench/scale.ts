@@ -27,7 +27,7 @@ import { measureTakeOver } from './scale/take_over.ts';
 
 const COUNTS = (process.env['BENCH_PROCESSES'] ?? '1,2,4,8').split(',').map(Number);
 const MOST = Math.max(...COUNTS);
-/** Of all API processes together, before they are measured. */
+/** Load on all API processes together before they are measured. */
 const WARM_UP_PER_SECOND = 600;
 const WARM_UP_EVENTS = 2_000;
 const EVENT_SECONDS = 15;
@@ -36,14 +36,14 @@ const SCRAPES_PER_SECOND = 400;
 /** A small load lasts longer: what little it takes is a difference to what is taken anyway. */
 const SMALL_LOAD_LASTS = 2;
 const IDLE_MS = 15_000;
-/** What the stores still do after the last of it was stored counts, too, as far as it is done within this time. */
+/** Time after the last store within which the work of the stores still counts. */
 const SETTLED_MS = 3_000;
 const PARTS = { rounds: measureRounds, take_over: measureTakeOver, growth: measureGrowth } as const;
 /** All of them, or those that are named. */
 const WANTED = process.env['BENCH_SCALE']?.split(',') ?? Object.keys(PARTS);
 const LOADS = process.env['BENCH_LOADS']?.split(',') ?? ['events', 'points', 'pages'];
 
-/** What was spent besides what the processes take anyway, by kind of process, in milliseconds. */
+/** Processor time besides that of idle processes, by kind of process, in milliseconds. */
 interface Costs {
   /** Each; null where it is not measured. */
   readonly event: Spent | null;
@@ -53,7 +53,7 @@ interface Costs {
 
 interface Round {
   readonly processes: number;
-  /** In a millisecond in which nothing is sent. */
+  /** Processor time in a millisecond without load. */
   readonly idle: Spent;
   /** The same load for any number of processes: each gets the less, the more there are. */
   readonly sameLoad: Costs;
@@ -159,7 +159,7 @@ async function measureRounds(fleet: Fleet, folder: string): Promise<void> {
   }
 }
 
-/** What earlier loads have left must not be merged while the next ones are measured. */
+/** Merges the tables, so that parts of earlier loads are not merged during the next measurements. */
 async function mergeTables({ stores }: Fleet): Promise<void> {
   const clickhouse = createClient({ url: stores.clickhouseUrl });
   try {
@@ -183,7 +183,7 @@ async function idleOf(): Promise<Spent> {
   return new Map([...spent].map(([name, ms]) => [name, ms / tookMs]));
 }
 
-/** What the work takes besides what the processes take anyway. */
+/** Returns the processor time of the work besides that of idle processes. */
 async function besides(idle: Spent, work: () => Promise<unknown>): Promise<Spent> {
   const began = performance.now();
   const spent = await spentWhile(async () => {

@@ -29,7 +29,7 @@ if (isConsoleFresh()) {
   console.log(`Built the console in ${seconds} s; the first load is ${Math.round(size / 1000)} kB compressed.`);
 }
 
-/** In a temporary folder, so that browsers get the old files or the new ones, never a mixture. */
+/** Builds in a temporary folder, so that browsers get the old files or the new ones, never a mixture. */
 async function buildInto(parent: string): Promise<string> {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(path.join(parent, 'console-'));
@@ -50,7 +50,7 @@ async function buildInto(parent: string): Promise<string> {
   return folder;
 }
 
-/** For the server, which names them in the page that it sends. */
+/** Writes the files of each page for the server, which names them in the page that it sends. */
 async function writePageFiles(folder: string): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8')) as Manifest;
   const routes = ['router.tsx', 'outside_routes.ts'].map((file) => readFile(path.join(SOURCES, file), 'utf8'));
@@ -59,7 +59,7 @@ async function writePageFiles(folder: string): Promise<void> {
   rmSync(path.join(folder, MANIFEST));
 }
 
-/** What a browser fetches before it shows the first page, compressed with gzip. */
+/** Returns the size of the files that a browser fetches before it shows the first page, compressed with gzip. */
 async function sizeOfFirstLoad(folder: string): Promise<number> {
   const page = await readFile(path.join(folder, 'index.html'), 'utf8');
   const files = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);

@@ -1,7 +1,7 @@
 import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 
-/** What Vite says of one file of the build. */
+/** Vite's description of one file of the build. */
 interface Chunk {
   readonly file: string;
   readonly imports?: readonly string[];

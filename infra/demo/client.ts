@@ -21,7 +21,7 @@ interface Sms {
   readonly body: string;
 }
 
-/** What a user of the product does: call actions, send data, answer a phone. */
+/** User of the product, who calls actions, sends data and answers a phone. */
 export interface Client {
   readonly userId: string;
   action<Result>(name: string, body: object): Promise<Result>;

@@ -40,7 +40,7 @@ async function findInstance(dataDir: string, stop: () => Promise<void>): Promise
   return { baseUrl, apiKey, userId, phoneUrl, stop };
 }
 
-/** How long one that has just started, on a busy machine, may take until all of it works. */
+/** Time that a new installation may take on a busy machine until all of it works. */
 const HEALTHY_WITHIN_MS = 60_000;
 const ASK_AGAIN_MS = 500;
 

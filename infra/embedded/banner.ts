@@ -5,7 +5,7 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-/** What the terminal shows while things start, once they run, and when a process dies. */
+/** Messages on the terminal during the start, once things run, and when a process dies. */
 export class Banner {
   readonly #screen: Screen;
 

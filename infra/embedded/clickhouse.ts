@@ -14,9 +14,9 @@ import type { Running } from './supervisor.ts';
 export interface ClickHouseOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
-  /** Of the user `tocsin`; a random one by default. */
+  /** Password of the user `tocsin`; a random one by default. */
   readonly password?: string;
-  /** How much memory the engine may use in all; by default two fifths of the machine's or container's memory. */
+  /** Memory that the engine may use in all; by default two fifths of the machine's or container's memory. */
   readonly memoryBytes?: number;
   /** Longest body of an insert, after decompression; 256 MiB by default. */
   readonly rowsBytesMax?: number;
@@ -28,7 +28,7 @@ export interface ClickHouseOptions {
 }
 
 export interface ClickHouse extends Running {
-  /** With user and password, as `createClient({ url })` takes it. */
+  /** URL with user and password, as `createClient({ url })` takes it. */
   readonly url: string;
 }
 

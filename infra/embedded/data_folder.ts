@@ -23,7 +23,10 @@ export function lockDataFolder(dataDir: string): { release(): void } {
   }
 }
 
-/** Before anything is started: throws a ConfigError that names everything that is wrong with the settings on this machine. */
+/**
+ * Checks the settings before anything is started. Throws a ConfigError that names everything that is wrong on this
+ * machine.
+ */
 export async function checkSettings(config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
   const { host, port, databaseUrl, clickhouseUrl, redisUrl } = config;
   const isConfigured = [databaseUrl, clickhouseUrl, redisUrl].some((url) => url !== undefined);

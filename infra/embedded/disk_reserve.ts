@@ -38,7 +38,7 @@ export class DiskReserve {
     void this.#check();
   }
 
-  /** From now on the reserve is created when it is missing: not during the start, which needs the disk itself. */
+  /** Allows the reserve to be created if it is missing: not during the start, which needs the disk itself. */
   enable(): void {
     this.#mayCreate = true;
   }

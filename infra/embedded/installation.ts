@@ -38,7 +38,7 @@ export const PROGRAMS: Programs = {
   pager: [path.join(root, 'workers/main.ts'), 'pager'],
 };
 
-/** What runs where, for people. */
+/** Addresses of the parts of the installation, for people. */
 export interface Facts {
   readonly apiUrl: string;
   readonly dataDir: string;
@@ -49,13 +49,13 @@ export interface Facts {
   readonly phoneUrl: string | null;
   /** The file that says how to sign in; null when there is none. */
   readonly firstRunFile: string | null;
-  /** What was created, when this start was the first; shown once. */
+  /** Organization and owner that this start created, if it was the first; shown once. */
   readonly firstRun: FirstRun | null;
 }
 
 export type Progress = ServiceEvent | { readonly kind: 'migrated'; readonly tookMs: number };
 
-/** How long after the call to `stop` programs, and then engines, that still run are killed. */
+/** Time after the call to `stop` at which programs that still run are killed, and then engines. */
 const PROGRAMS_KILLED_AFTER_MS = 3_000;
 const ENGINES_KILLED_AFTER_MS = 4_000;
 /** Senders and people wait for the API, pages for the pager. A worker can do with half a share of a busy processor. */
@@ -214,7 +214,10 @@ export class Installation {
     this.#report({ kind: 'migrated', tookMs: Math.round(performance.now() - began) });
   }
 
-  /** On the port after the API's if it is free, so that the address of the page stays the same. */
+  /**
+   * Opens the phone simulator on the port after the API's if it is free, so that the address of its page stays the
+   * same.
+   */
   async #phoneService(account: Variables, token: string): Promise<AddressedService> {
     const { baseUrl, host, port } = this.#config;
     const phonePort = this.#environment['PHONE_PORT'] ?? String(await findFreePort(port + 1));

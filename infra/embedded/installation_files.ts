@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { FirstRun } from '#entry/first_run.ts';
 import { RUNNING_FILE } from '#entry/running_config.ts';
 
-/** What other commands need to find a running installation; see `entry/running_config.ts`. */
+/** Facts that other commands need to find a running installation; see `entry/running_config.ts`. */
 export interface RunningInstallation {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;

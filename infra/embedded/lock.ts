@@ -68,7 +68,10 @@ function isAlive(holder: Holder | null): holder is Holder {
 
 const isSame = (a: Holder | null, b: Holder | null) => a?.pid === b?.pid && a?.birth === b?.birth;
 
-/** When two processes find the same stale lock, one may already have replaced it: what was moved aside is checked again. */
+/**
+ * Removes a stale lock. Two processes may find the same one, and one may have replaced it already: the file that was
+ * moved aside is checked again.
+ */
 function removeStale(file: string, stale: Holder | null): void {
   const aside = `${file}.stale.${process.pid}`;
   try {

@@ -12,7 +12,7 @@ export function logEnd(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What was logged after that position, at most the last two kilobytes. */
+/** Returns the text that was logged after that position, at most the last two kilobytes. */
 export function textSince(file: string, start: number): string {
   const end = logEnd(file);
   const text = Buffer.alloc(Math.min(Math.max(end - start, 0), 2048));

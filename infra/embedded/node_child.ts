@@ -18,11 +18,11 @@ export interface Program {
   readonly entry: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** How much garbage may accumulate before it is collected. */
+  /** Garbage that may accumulate before it is collected. */
   readonly memory?: Memory;
   /** Whether it loads the packages that `infra/packages` packs. */
   readonly usesPacked?: boolean;
-  /** How much lower its priority is than that of this process: 0, the default, to 19. */
+  /** Difference of its priority to that of this process: 0, the default, to 19 lower. */
   readonly niceness?: number;
   /** The program loads at once and begins when this resolves. */
   readonly after?: Promise<unknown>;
@@ -32,7 +32,7 @@ export interface Program {
   readonly log?: string;
 }
 
-/** What a program sends over its channel once it can be used. */
+/** Message that a program sends over its channel once it can be used. */
 export interface ReadyMessage {
   readonly ready: true;
   readonly url?: string;

@@ -40,10 +40,10 @@ const DATABASE = 'tocsin';
 const PORT = 5432;
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
-/** How often an adopted server, which is no child of ours, is checked. */
+/** Time between two checks of an adopted server, which is no child of ours. */
 const WATCH_MS = 250;
 
-/** For a small machine: little memory while idle, no parallel workers for one application on two cores. */
+/** Settings for a small machine: little memory while idle, no parallel workers for one application on two cores. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   max_connections: '200',

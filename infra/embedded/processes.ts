@@ -67,7 +67,7 @@ export async function untilGone(pid: number, pollMs: number): Promise<void> {
   while (isStillThere()) await delay(pollMs);
 }
 
-/** How a process ended, in words. */
+/** Describes the end of a process in words. */
 export function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
   return signal === null ? `exit code ${code}` : `killed by ${signal}`;
 }

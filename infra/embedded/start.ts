@@ -1,4 +1,6 @@
-/** What `npm start` runs: everything this machine needs, started in order, kept running, and stopped in reverse. */
+/**
+ * Program of `npm start`: it starts everything this machine needs in order, keeps it running, and stops it in reverse.
+ */
 import path from 'node:path';
 
 import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** A running process. */
 export interface Running {
   readonly pid: number;
-  /** How it ended, in words. Never rejects. */
+  /** Description of its end, in words. Never rejects. */
   readonly exited: Promise<string>;
   /** Asks it to end and resolves when it has, however long that takes. */
   stop(): Promise<void>;

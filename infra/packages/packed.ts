@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** What a Node program is started with that is to use them. */
+/** Arguments of Node with which a program uses them. */
 export const USE_PACKED = ['--import', pathToFileURL(path.join(import.meta.dirname, 'use_packed.ts')).href];
 
 /** Goes with the packages that are installed. */
@@ -33,7 +33,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   fastify: ['fastify'],
 };
 
-/** What was packed: files by what modules import, and the version of each package that went in. */
+/** List of what was packed: files by what modules import, and the version of each package that went in. */
 interface Manifest {
   readonly versions: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;

@@ -9,7 +9,10 @@ const DECLARED: readonly Setting[] = Object.values(SETTINGS);
 
 export const CHART_SETTINGS_FILE = path.resolve(import.meta.dirname, '../deploy/chart/settings.json');
 
-/** What a chart without our code has to know: names, which of them are secrets, and which need another one. */
+/**
+ * Returns the facts that a chart without our code has to know: names, which of them are secrets, and which need another
+ * one.
+ */
 export function chartSettings(): object {
   const namesOf = (settings: readonly Setting[]) => settings.map(({ variable }) => variable).toSorted();
   return {

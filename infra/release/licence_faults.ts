@@ -68,7 +68,7 @@ export function licenceFaults(packages: LockedPackages): string[] {
     );
 }
 
-/** In a licence expression, one alternative of `OR` must be allowed, and every part of `AND`. */
+/** Whether a licence expression is allowed: one alternative of `OR` must be, and every part of `AND`. */
 function isAllowed({ name, licence }: Licensed): boolean {
   if (licence === null) return false;
   if (EXCEPTIONS.some((one) => name.startsWith(one.name) && licence === one.licence)) return true;

@@ -15,7 +15,7 @@ export interface LockedPackage {
   readonly link?: boolean;
 }
 
-/** By their place below `node_modules`, without the product itself and its own packages. */
+/** Packages by their place below `node_modules`, without the product itself and its own packages. */
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
 export function readLockFile(): LockedPackages {

@@ -31,7 +31,7 @@ export interface Setting {
   readonly apiKey: string;
 }
 
-/** What senders and people were told is done. */
+/** Data and actions that the service confirmed to senders and people. */
 interface Accepted {
   readonly eventIds: ReadonlySet<string>;
   readonly values: ReadonlySet<number>;
@@ -42,7 +42,7 @@ interface Accepted {
 
 export interface Outcome {
   readonly queue: string;
-  /** How long the longest process of the release before took to stop. */
+  /** Time that the slowest process of the release before took to stop. */
   readonly drainedMs: number;
   readonly events: { readonly accepted: number; readonly lost: number };
   readonly points: { readonly accepted: number; readonly lost: number };

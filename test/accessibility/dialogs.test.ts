@@ -70,7 +70,7 @@ const pagesOf = (ids: SampleIds & { readonly invitationPath: string }): readonly
   ].map((path): OpenablePage => [path]);
 };
 
-/** What opens is checked as a whole; `pages.test.ts` checks the pages themselves. */
+/** Checks an overlay as a whole; `pages.test.ts` checks the pages themselves. */
 const look =
   (schemes: 'both' | 'shown') =>
   async (page: Page, isOpen: boolean): Promise<string[]> => [

@@ -203,7 +203,7 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
   ];
 }
 
-/** What can be pressed of all that is named, on each page. */
+/** Returns the named controls of each page. */
 async function controlsOf(h: ConsoleWorld, role: Role, pages: readonly TestedPage[]): Promise<string[]> {
   const { page } = await h.visitor({ role, name: `The-${role}`, path: '/nowhere', serviceWorkers: 'block' });
   const refused: string[] = [];

@@ -26,7 +26,10 @@ test('of two changes of the same the second is refused, and of two different one
   const noise = { filters: [], patterns: [], secretNames: [], eventsPerHour: null, learnsSpikes: false };
   const retention = { serviceId, capability: 'metrics', basedOn: 30 };
 
-  /** What was read, one change of it, another of the same, and how to read what is stored. */
+  /**
+   * Operations with the input that was read, a change of it, another change of the same, and the query for what is
+   * stored.
+   */
   const cases: [AnyOperation, object, object, object][] = [
     [editService, { serviceId, ...facts, basedOn: facts }, { name: 'till' }, { name: 'shop' }],
     [editRetention, retention, { retentionDays: 7 }, { retentionDays: 8 }],

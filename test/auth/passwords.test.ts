@@ -7,7 +7,7 @@ import { givenPerson, openBrowser, PASSWORD } from '#test/kit/programs/browser.t
 import { world } from '#test/kit/world.ts';
 
 /**
- * What is known of derivations. While there is a list of those held, none comes to its end; those that begin before
+ * State of the derivations. While there is a list of those held, none comes to its end; those that begin before
  * `isFree` is taken back derive nothing.
  */
 const derivations = vi.hoisted(() => ({

@@ -51,7 +51,8 @@ const SHOW_CLIPPED_MENUS = `(() => {
 })()`;
 const CLIP_AGAIN = `for (const [at, overflow] of clipping.splice(0)) at.style.overflow = overflow;`;
 
-/** What axe finds: everything in the scheme that is shown, and problems with colours in the other one, which stays.
+/**
+ * Runs axe: it finds everything in the scheme that is shown, and problems with colours in the other one, which stays.
  *
  * @param within a selector that limits the check; without it the whole page is checked
  * @param schemes `shown` where the other scheme is checked elsewhere

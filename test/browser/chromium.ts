@@ -28,7 +28,7 @@ interface BrowserOptions {
   readonly kind?: Kind;
   /** Time limit of each test; the configured one when left out. */
   readonly timeoutMs?: number;
-  /** For each thing that a test waits for in a page. */
+  /** Longest wait for each condition in a page. */
   readonly waitMs?: number;
 }
 

@@ -40,7 +40,7 @@ function keyboardOf(page: Page) {
   };
 }
 
-/** Of somebody who types two keys a second. */
+/** Number of keys in 45 seconds of somebody who types two a second. */
 const KEYS_IN_45_SECONDS = 90;
 
 inBrowser('teams, policies and the simulator', () => {

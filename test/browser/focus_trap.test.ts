@@ -5,7 +5,10 @@ import { openConsole } from '#test/browser/console_world.ts';
 import { enter, reach } from '#test/browser/input.ts';
 import { givenPerson } from '#test/kit/programs/browser.ts';
 
-/** In a browser that is busy, keys come before timers that are due at once: those wait until they are let run. */
+/**
+ * Script that holds timers: in a busy browser keys come before timers that are due at once, and those wait until they
+ * are released.
+ */
 const HOLD_TIMERS = `{
   const own = window.setTimeout.bind(window);
   const held = [];

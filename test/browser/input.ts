@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 import { centerOf, touchScreen } from '#test/browser/touch.ts';
 
 const TABS_MAX = 150;
-/** What can be pressed with a thumb is at least so high. */
+/** Least height of a control that a thumb can press. */
 const THUMB_PX = 44;
-/** Between taps that are meant to be two. */
+/** Time between taps that are meant to be two. */
 const APART_MS = 2_000;
 
 /** Moves the focus with Tab until this control has it: what cannot be reached so cannot be used without a mouse. */
@@ -28,14 +28,14 @@ export async function enter(control: Locator, text?: string): Promise<void> {
   await keyboard.press('Enter');
 }
 
-/** By g and the letter of a page. */
+/** Goes to a page by g and its letter. */
 export async function go(page: Page, letter: string, title: string): Promise<void> {
   await page.keyboard.press('g');
   await page.keyboard.press(letter);
   await loaded(page, title);
 }
 
-/** What is pressed before the data has come may be replaced by another control at that moment. */
+/** Waits until the page is loaded: a control that is pressed before may be replaced by another at that moment. */
 export async function loaded(page: Page, title: string): Promise<void> {
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
   await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });

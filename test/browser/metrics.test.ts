@@ -36,7 +36,10 @@ const requestsOf = (page: Page, operation: string): string[] => {
   return bodies;
 };
 
-/** By the keyboard, as after moving the focus there: Enter twice in a row means the first control alone. */
+/**
+ * Presses a control by the keyboard, as after moving the focus there: Enter twice in a row means the first control
+ * alone.
+ */
 async function choose(control: Locator): Promise<void> {
   await control.page().keyboard.press('Shift');
   await control.press('Enter');

@@ -4,7 +4,7 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { touchScreen, centerOf } from '#test/browser/touch.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 
-/** What is pressed by mistake may be on its way. */
+/** Options with animations, so that a control pressed by mistake may still be moving. */
 const ANIMATED = { reducedMotion: 'no-preference' } as const;
 
 inBrowser('mistakes', () => {

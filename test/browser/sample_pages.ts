@@ -200,7 +200,7 @@ async function closesByEscape(page: Page, opened: Locator): Promise<boolean> {
   return false;
 }
 
-/** What sticks out, when the page is wider than the screen. */
+/** Script that finds the elements that stick out when the page is wider than the screen. */
 const WIDER_THAN_SCREEN = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth <= clientWidth) return [];
@@ -208,7 +208,7 @@ const WIDER_THAN_SCREEN = `(() => {
   return ['wider than the screen: ' + wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' … ')];
 })()`;
 
-/** What does not fit into the menu or dialog that holds it: an item, its text, or the cross that closes it. */
+/** Script that finds what does not fit into its menu or dialog: an item, its text, or the cross that closes it. */
 const CUT_IN_OVERLAY = `(() => {
   const around = [...document.querySelectorAll('[role=menu], [role=dialog]')].filter((one) => one.checkVisibility());
   return around.flatMap((overlay) => {

@@ -27,7 +27,7 @@ export async function touchScreen(page: Page): Promise<TouchScreen> {
 
 type Box = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>;
 
-/** Where it stays once nothing moves any more. */
+/** Returns the box of an element once nothing moves any more. */
 export async function boxOf(locator: Locator): Promise<Box> {
   let last = '';
   const staysWhere = async (): Promise<boolean> => {

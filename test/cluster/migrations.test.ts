@@ -89,7 +89,7 @@ describe.skipIf(!canRunWith('zookeeper', hasZookeeper))('the tables of two shard
     return await result.json<Row>();
   }
 
-  /** On every server every table, and each finds the other replica of its shard, and no other. */
+  /** Expects every table on every server, and that each finds the other replica of its shard and no other. */
   async function expectWhole(clients: readonly ClickHouseClient[], database: string): Promise<void> {
     for (const [place, client] of clients.entries()) {
       const shard = place < 2 ? 1 : 2;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const PAGES = path.resolve('src/console/pages');
 
-/** What is entered there is kept nowhere, and why. */
+/** Forms that keep no draft, and why. */
 const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'exceptions/merge_into.tsx': 'one choice from a list',
   'exceptions/merge_selected.tsx': 'one choice from a list',
@@ -47,7 +47,7 @@ test('every form keeps what was entered, or it is said why not', () => {
   expect(without.sort()).toEqual(Object.keys(KEEP_NO_DRAFT).sort());
 });
 
-/** Whose fields stand in a component of their own, or cannot hold what is wrong. */
+/** Forms whose fields stand in a component of their own, or cannot hold a wrong value. */
 const FAULTS_ELSEWHERE = [
   'exceptions/merge_selected.tsx',
   'explore/metric_list.tsx',

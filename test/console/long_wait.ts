@@ -1,2 +1,2 @@
-/** For what the testing library waits for: by itself it gives up after a second. */
+/** Options of the testing library's waits: by default it gives up after a second. */
 export const PATIENTLY = { timeout: 60_000 } as const;

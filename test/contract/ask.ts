@@ -6,7 +6,7 @@ import { ACTIONS_PATH } from '#entry/http/rest.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
 import type { World } from '#test/kit/world.ts';
 
-/** How a test calls: everything that differs from a well-made request with the organization's key. */
+/** Deviations of a test's call from a well-made request with the organization's key. */
 interface Call {
   /** An object is sent as JSON, a text as it is; null sends nothing. */
   readonly body?: object | string | Buffer | null;
@@ -33,7 +33,7 @@ const validators = new Map<string, ValidateFunction>();
 
 let asked = 0;
 
-/** How many calls this file has made so far; each was held against the document. */
+/** Returns the number of calls that this file has made so far; each was checked against the document. */
 export function callsMade(): number {
   return asked;
 }

@@ -27,7 +27,7 @@ interface Schema {
 /** Stands in the object where the text is to have a number that no double holds. */
 const TOO_LARGE = '<1e400>';
 
-/** Where in the body a fault is put: what stands there comes last. */
+/** Function that puts a fault into the body: the value comes last. */
 type Put = (value: unknown) => unknown;
 
 /** Every way in which a body can miss its schema, one fault at a time, derived from the schema and a body that fits it. */

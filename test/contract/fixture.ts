@@ -175,7 +175,7 @@ async function insertPublication(
   return { statusPageId: page.id, publicationId };
 }
 
-/** What people have of the console beside the actions. */
+/** Builds the access of people to the console besides the actions. */
 async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
   const now = w.clock.now();
   const expiresAt = now.add({ hours: 24 });

@@ -312,7 +312,7 @@ test('a body without a length is cut off at a mebibyte, and one that announces m
   expect(await raw(name)).toMatch(/^HTTP\/1\.1 200 OK/);
 });
 
-/** What comes back over a connection on which these bytes were sent, until it is closed. */
+/** Sends bytes over a connection, and returns what comes back until it is closed. */
 async function raw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -64,7 +64,7 @@ test('every tool answers in 25,000 characters or fewer, however large the organi
   await expect(told.join('\n')).toMatchFileSnapshot('mcp_answers.txt');
 });
 
-/** On a busy machine, what the metrics tell of an incident may come too late to be told. */
+/** Waits for the telemetry of an incident, which comes late on a busy machine. */
 async function untilTelemetryAnswers(input: object): Promise<void> {
   await expect.poll(async () => (await w.expectOk('get_incident', input)).evidence.movedMetrics).not.toBeNull();
 }

@@ -21,7 +21,7 @@ afterAll(() => w.close());
 
 const withKey = (key: string) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } });
 
-/** What both lines of clients can do, once they are connected. */
+/** Methods of both lines of clients once they are connected. */
 interface Connected {
   listTools(): Promise<{ tools: { name: string }[] }>;
   // eslint-disable-next-line typescript/no-explicit-any -- the two lines have types of their own for the same answer

@@ -18,7 +18,7 @@ interface Side {
   readonly fixture: Fixture;
 }
 
-/** What came of a call, and what the audit log says of it. */
+/** Outcome of a call with its entry in the audit log. */
 interface Outcome {
   readonly result?: unknown;
   readonly problem?: unknown;
@@ -33,7 +33,7 @@ const KINDS = ['malformed', 'of nothing', 'example'] as const;
 const SEND_MALFORMED: ReadonlySet<string> = new Set(['owner', 'responder']);
 type Bodies = Partial<Record<(typeof KINDS)[number], Record<string, unknown>>>;
 
-/** What makes that which a deletion removes. */
+/** Operations that make what the deletion of the name removes. */
 const CREATORS = EACH_ACTION.filter(([name]) => /^(?:create|add)_/.test(name)).map(
   ([name, action]) => [name.replace('create_', 'delete_').replace('add_', 'remove_'), action] as const,
 );
@@ -115,7 +115,7 @@ async function overMcp(action: AnyAction, key: string, input: object, era: Era):
   return comparable({ ...told, audit: await auditOf(headers['x-request-id'], 'mcp') });
 }
 
-/** Without the way in, once it is the right one. */
+/** Returns the audit entry without the way in, once that is as expected. */
 async function auditOf(requestId: unknown, via: string): Promise<unknown[]> {
   const rows = await w.context.db.sql.rows<{ via: string }>(
     'select actor, via, action, target, before, after, result, at, address from audit_log where request_id = $1 order by id',

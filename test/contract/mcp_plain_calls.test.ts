@@ -76,7 +76,7 @@ test.each(ERAS)('a plain call is answered as the SDK answers it (%s)', async (er
   }
 });
 
-/** Without what differs between any two calls. */
+/** Returns the body without the parts that differ between any two calls. */
 function comparable(body: unknown): unknown {
   return JSON.parse(
     JSON.stringify(body)

@@ -7,7 +7,7 @@ import { call, send } from '#test/contract/mcp_call.ts';
 import { wrongCalls } from '#test/contract/wrong_calls.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-/** What an answer proposes: the call that it spells out, or the nearest name of a metric. */
+/** Returns the call that an answer proposes, or the nearest name of a metric. */
 async function proposalOf(w: World, tool: string, input: unknown): Promise<[string, unknown] | 'right' | null> {
   const { body } = await send(w, 'tools/call', { name: tool, arguments: input });
   const result = body.result?.structuredContent?.result;

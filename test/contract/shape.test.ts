@@ -44,7 +44,7 @@ function pathsOf(problem: { errors: { path: string }[] }): string[] {
   return problem.errors.map(({ path }) => path).toSorted();
 }
 
-/** What a change would leave behind. */
+/** Counts the rows that a change would leave behind. */
 async function traces(): Promise<unknown> {
   const counts = ['audit_log', 'services', 'dashboards', 'teams', 'schedules', 'alert_rules', 'incidents'];
   return await w.context.db.sql.rows(counts.map((table) => `select count(*) as n from ${table}`).join(' union all '));

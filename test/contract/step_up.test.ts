@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { ACCOUNT_OPERATIONS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 
-/** What gives somebody a credential or a role, or decides how people prove who they are. */
+/** Operations that give somebody a credential or a role, or decide how people prove who they are. */
 const KEYS_AND_ROLES = [
   'create_api_key',
   'rotate_ingest_key',

@@ -52,7 +52,7 @@ test('when all connections are in use, the one without a key that was idle longe
   expect(reachedLimits.counts.get('connectionsMax')).toBe(1);
 });
 
-/** What has shown a key and been answered since, from this address. */
+/** Opens a connection from this address that has shown a key and been answered since. */
 async function known(port: number, localAddress?: string) {
   const socket = await opened(port, localAddress);
   socket.write('GET /known HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -23,8 +23,8 @@ import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 
 /**
- * Who is named as the one who acts by a way in: the person whom `auth/may_act.ts` lets act, the holder of a key that is
- * nobody's, nobody, or the person whose account or link it is, whatever their role.
+ * Actor that is recorded for a way in: the person whom `auth/may_act.ts` lets act, the holder of a key that belongs to
+ * nobody, nobody, or the person whose account or link it is, whatever their role.
  */
 type Names = 'person' | 'key' | 'nobody' | 'account';
 

@@ -34,7 +34,7 @@ async function faultsOf(environment: Environment): Promise<string[]> {
   return faults.map(({ sentence, mayPass }) => `${mayPass ? 'may pass' : 'wrong'}: ${sentence}`);
 }
 
-/** With the right authority nothing is wrong; with another, or none, a sentence says which file to name. */
+/** Expects no fault with the right authority, and a sentence that says which file to name with another or none. */
 async function expectTrustOnlyIn(store: string, prefix: string, url: string): Promise<void> {
   const address = { [`${prefix}_URL`]: url };
   const file = `${prefix}_CA_FILE`;
@@ -98,7 +98,7 @@ test('ClickHouse is reached over TLS with an authority of its own, and with no o
   expect(await answer.json()).toEqual([[1]]);
 });
 
-/** What a server's own HTTPS port is. */
+/** Starts a server's own HTTPS port in front of a plain one. */
 async function startTlsFront(plain: URL): Promise<string> {
   const [cert, key] = [certificates.certFile, certificates.keyFile].map((file) => readFileSync(file));
   const server = createServer({ cert, key }, (incoming, answer) => {

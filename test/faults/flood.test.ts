@@ -7,7 +7,10 @@ import { startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const PAGES = 6;
-/** Of the flood, which all waits in front: more is stored before the first page only where nobody takes turns. */
+/**
+ * Share of the flood that may be stored before the first page, as all of it waits in front: more only without fair
+ * turns.
+ */
 const STORED_BEFORE_MAX = 0.75;
 
 interface Sender {
@@ -32,7 +35,7 @@ test.each([
     await flood(w, flooded, events);
     const jobs = startJobs(w.context, w.runtime);
     onTestFinished(() => jobs.close());
-    /** How much of the flood was stored when a page left: how long that took is the machine's. */
+    /** Share of the flood that was stored when each page left: durations depend on the machine. */
     const storedBefore: number[] = [];
     for (let page = 0; page < PAGES; page += 1) {
       const before = pagesTo(w, quiet.phone);

@@ -32,10 +32,10 @@ const PHONE_TOKEN = 'phones';
 const PAGERS = 3;
 const SPREAD_MS = 10_000;
 const KILL_EVERY_MS = 500;
-/** At the start each pager is up, so there are as many at least, however long they take to start again. */
+/** Least number of kills: each pager is up at the start, however long pagers take to start again. */
 const KILLS_MIN = PAGERS;
 const WITHHELD_PERCENT = 20;
-/** So long a provider takes to answer, so that kills strike while it is being asked. */
+/** Time that a provider takes to answer, so that kills strike during requests. */
 const PROVIDER_MS = 40;
 
 test(

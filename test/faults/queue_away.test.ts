@@ -82,7 +82,7 @@ test('a server that dies before it is asked anything does no harm to the process
   await untilFaults(faults, 3);
 });
 
-/** What PostgreSQL says to somebody it lets in without a password, and when it is being shut down. */
+/** PostgreSQL's messages to a client that it lets in without a password, and when it is being shut down. */
 const WELCOME = Buffer.concat([reply('R', Buffer.alloc(4)), reply('Z', Buffer.from('I'))]);
 const FAREWELL = reply('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
 
@@ -92,7 +92,7 @@ function reply(kind: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(kind), length, body]);
 }
 
-/** Until the queue takes it. */
+/** Adds a job once the queue takes it. */
 async function addSoon(queue: JobQueue, who: string): Promise<void> {
   const add = async (): Promise<boolean> => {
     await queue.add([pending(greet, { who })]);
@@ -124,7 +124,7 @@ async function placeOnRedis(folder: string): Promise<Place> {
   };
 }
 
-/** What still runs at the end of the test is stopped after all that uses it. */
+/** Starts a service. If it still runs at the end of the test, it is stopped after all that uses it. */
 function startOf(service: Service): () => Promise<Running> {
   const started: Running[] = [];
   onTestFinished(async () => void (await Promise.all(started.map((running) => running.stop()))));
@@ -148,7 +148,7 @@ function open(address: Place['address']) {
   return { queue, seen, faults };
 }
 
-/** What the log is told of the connections. */
+/** Faults of the connections that are logged. */
 class Faults {
   readonly #began = performance.now();
   #count = 0;

@@ -18,7 +18,7 @@ const SEND_EVERY_MS = 10;
 const WIPE_EVERY_MS = 120;
 /** While data is sent, however long each takes. */
 const WIPES_MIN = 6;
-/** So that messages are in the middle of being sent when their jobs vanish. */
+/** Time that a provider takes to answer, so that messages are being sent when their jobs vanish. */
 const PROVIDER_MS = 60;
 /** Far more than it takes, for a busy machine. */
 const BACK_WITHIN_MS = 60_000;

@@ -17,7 +17,7 @@ const program = (second: string, stopMsMax: number) => `
   console.log('ready');
 `;
 
-/** What it said after SIGTERM, how it ended, and how long that took. */
+/** Returns the output after SIGTERM, how the process ended, and how long that took. */
 async function stopped(second: string, stopMsMax: number) {
   const args = ['--input-type=module', '--eval', program(second, stopMsMax)];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -111,7 +111,7 @@ async function startSetup(): Promise<Setup> {
   };
 }
 
-/** What senders were told is taken. */
+/** Data that the service confirmed to senders. */
 interface Accepted {
   readonly eventIds: Set<string>;
   /** Each is a group of its own, so each is to page somebody. */
@@ -122,7 +122,7 @@ interface Accepted {
 const SEND_EVERY_MS = 25;
 const EVENTS_OF_A_GROUP = 20;
 
-/** Between two kills, so many more exceptions and points are accepted. */
+/** Number of exceptions and points that are accepted between two kills. */
 const ACCEPTED_BETWEEN_KILLS = 20;
 
 interface Load {
@@ -169,7 +169,7 @@ function startLoad({ services, baseUrl }: Setup): Load {
 
 const isOk = ({ status }: Sending): boolean => status >= 200 && status < 300;
 
-/** Until the service is ready again, every store answers, and no page is late. */
+/** Kills a process, and waits until the service is ready again, every store answers, and no page is late. */
 async function killAndAwait({ baseUrl, pidOf }: Setup, victim: string): Promise<void> {
   const pid = pidOf(victim);
   if (pid === null) throw new Error(`${victim} does not run`);
@@ -183,7 +183,7 @@ async function killAndAwait({ baseUrl, pidOf }: Setup, victim: string): Promise<
   await expect.poll(health, { timeout: TIMEOUT_MS, interval: 50 }).toBe('well');
 }
 
-/** What was accepted and has not arrived. */
+/** Returns the accepted data that has not arrived. */
 async function missingFrom({ dataDir, db }: Setup, { eventIds, values, types }: Accepted) {
   const arrived = await listStored(dataDir);
   return {

@@ -10,7 +10,7 @@ export async function wipeQueue({ sql, redisUrl }: { sql: Sql; redisUrl?: string
   else await wipeRedis(redisUrl);
 }
 
-/** Those who use the tables may be in the way at first. */
+/** Empties the queue's tables; their users may be in the way at first. */
 async function wipePostgres(sql: Sql): Promise<void> {
   const tables = await sql.rows<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables

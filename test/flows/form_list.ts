@@ -9,7 +9,7 @@ const FACTS = {
   scmRepo: 'Repository',
 } as const;
 
-/** Of people who are not logged in. */
+/** Forms for people who are not logged in. */
 export const outsideForms = (invitationPath: string): readonly FormOfConsole[] => [
   {
     name: 'sign-in',

@@ -8,7 +8,7 @@ export interface FormOfConsole {
   readonly region?: string;
   /** Emptied before it is sent incomplete. */
   readonly clear?: readonly string[];
-  /** What it then says is missing, in the order of its fields; none where it cannot be incomplete. */
+  /** Fields that the form then reports as missing, in their order; none where it cannot be incomplete. */
   readonly missing?: readonly string[];
   /** Makes it complete: texts by label, and choices from lists that are searched. */
   readonly fill?: Readonly<Record<string, string>>;
@@ -18,6 +18,6 @@ export interface FormOfConsole {
   readonly to?: string;
   /** The fields that the server refuses, by its own names for them, in the order of the form. */
   readonly refused: Readonly<Record<string, string>>;
-  /** What was written is there again after a reload. */
+  /** Whether entered values are there again after a reload. */
   readonly keepsDraft?: true;
 }

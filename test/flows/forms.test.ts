@@ -96,7 +96,7 @@ async function givenShiftOfTomorrow(h: ConsoleWorld, scheduleId: string, userId:
   await h.expectOk('create_schedule_override', { scheduleId, userId, startAt, endAt });
 }
 
-/** Where the link leads that somebody has got who forgot their password. */
+/** Returns the path that the mail for a forgotten password leads to. */
 async function resetPathFor(h: ConsoleWorld, email: string): Promise<string> {
   await openBrowser(h).post('/password-resets', { email });
   const links = () => h.post.mails.flatMap((mail) => h.post.linksOf(mail)['Set a new password'] ?? []);
@@ -134,7 +134,7 @@ async function checkAll(h: ConsoleWorld, page: Page, forms: readonly FormOfConso
   return faults;
 }
 
-/** What holds the form. */
+/** Opens the form, and returns the element that holds it. */
 async function open(h: ConsoleWorld, page: Page, { opening, region }: FormOfConsole): Promise<Locator> {
   const [path, ...pressed] = opening;
   await page.goto(`${h.baseUrl}/${path}`);
@@ -145,7 +145,7 @@ async function open(h: ConsoleWorld, page: Page, { opening, region }: FormOfCons
   return pressed.length > 0 ? page.getByRole('dialog').last() : page.locator('body');
 }
 
-/** What was written before the page was loaded again. */
+/** Expects the values that were entered before the page was loaded again. */
 async function hasDraft(scope: Locator, fill: FormOfConsole['fill'] = {}): Promise<void> {
   for (const [label, text] of Object.entries(fill)) {
     const shown = () => fieldIn(scope, label).inputValue();
@@ -214,7 +214,7 @@ interface BrowserField {
   matches(selector: string): boolean;
 }
 
-/** What a field, or the group that it is in, is described by where it is invalid. */
+/** Returns the description of an invalid field or of its group. */
 function faultOf(field: BrowserField): string {
   const control = field.matches('[aria-invalid=true]') ? field : field.querySelector('[aria-invalid=true]');
   if (control === null) return '';

@@ -10,15 +10,15 @@ import { openPath } from '#test/browser/open_path.ts';
 import { touchScreen } from '#test/browser/touch.ts';
 import { type BrowserElement, placeOf } from '#test/flows/place_of.ts';
 
-/** What can be pressed with a thumb is at least so high. */
+/** Least height of a control that a thumb can press. */
 const THUMB_PX = 44;
-/** Between taps that are meant to be two. */
+/** Time between taps that are meant to be two. */
 const APART_MS = 2_000;
 const ARROWS_MAX = 40;
 
 export type Kind = 'mouse' | 'keyboard' | 'touch';
 
-/** How somebody uses the console: what is done is written once and done with a mouse, with the keyboard alone and with a thumb. */
+/** Way to use the console: a flow is written once and done with a mouse, with the keyboard alone and with a thumb. */
 interface InputMethod {
   press(control: Locator): Promise<void>;
   /** Replaces what the field holds. */
@@ -36,7 +36,7 @@ export interface ConsoleUse extends InputMethod {
   readonly person: Visitor;
   readonly page: Page;
   readonly dialog: Locator;
-  /** What this person makes has a name of its own, as others make the same beside them. */
+  /** Returns a name of this person's own, as others make the same thing beside them. */
   own(name: string): string;
   button(name: string | RegExp, within?: Locator): Locator;
   open(path: string, title: string): Promise<void>;
@@ -48,7 +48,7 @@ export interface ConsoleUse extends InputMethod {
   readonly way: { steps: number; readonly pages: string[] };
   /** The console as the organization of this person uses it. */
   readonly world: ConsoleWorld;
-  /** For what the three share: one of them after the other, each with what the one before has left. */
+  /** Runs a flow on shared data: one method after the other, each with the data that the one before has left. */
   alone(flow: () => Promise<void>): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export async function withEachInputMethod(
 
 const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
-/** What the person had before them, for who reads of a failure. */
+/** Returns the page of the person, for readers of a failure. */
 async function shownOn(page: Page): Promise<string> {
   const shown = await page
     .evaluate<string>(

@@ -24,7 +24,7 @@ type Phone = Awaited<ReturnType<typeof startPhone>>;
 /** A job: what is there before it, and how a person does it from Home. */
 interface Job {
   readonly who: string;
-  /** At most so many presses, entries and choices, on a phone as at a desk. */
+  /** Most presses, entries and choices, on a phone as at a desk. */
   readonly steps: number;
   /** Pages on the way, in their order: any other page is a wrong turn. */
   readonly pages: readonly string[];

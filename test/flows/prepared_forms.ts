@@ -63,7 +63,7 @@ export const resetForm = (resetPath: string): FormOfConsole => ({
   refused: { password: 'New password' },
 });
 
-/** In an organization that has nothing yet. */
+/** Forms in an organization that has nothing yet. */
 export const startForms: readonly FormOfConsole[] = [
   {
     name: 'set-up of paging',

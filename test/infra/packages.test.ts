@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** What is no part of the product: packages of their own, with one file that others may import. */
+/** Packages that are no part of the product, with one file each that others may import. */
 const PACKAGES = ['infra/embedded/chdb_server', 'infra/embedded/phone_simulator'];
 const IMPORT = /(?<!')\b(?:from|import)\s*\(?\s*'([^']+)'/g;
 

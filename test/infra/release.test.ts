@@ -76,7 +76,7 @@ test('Node itself is installed with the product, so that an older one on the mac
   expect(dependenciesOf('package.json')).toHaveProperty('node', expect.stringMatching(/^24\./));
 });
 
-/** Those of the package that the file belongs to. */
+/** Returns the dependencies of the package that the file belongs to. */
 function dependenciesOf(file: string): Record<string, string> {
   const folder = /^infra\/embedded\/(?:chdb_server|phone_simulator)\//.exec(file)?.[0] ?? '';
   const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, folder, 'package.json'), 'utf8')) as {

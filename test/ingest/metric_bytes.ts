@@ -8,7 +8,10 @@ import { type MetricPoint, pointAt } from '#test/kit/metrics/points.ts';
 /** A minute after the recordings were made. */
 export const NOW_MS = 1_795_258_360_000;
 export const NOW = Temporal.Instant.fromEpochMilliseconds(NOW_MS);
-/** What is learnt of metrics and series with some is not known with others: files share a process. */
+/**
+ * Returns limits that share nothing with those of other tests: files share a process, and limits learn metrics and
+ * series.
+ */
 export const freshLimits = (): PointLimits => pointLimits(30);
 
 export function recording(file: string): Buffer {

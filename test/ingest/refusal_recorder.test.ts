@@ -123,7 +123,7 @@ describe('the status of a service over HTTP', () => {
       payload: { points: values.map((value, i) => ({ name: 'cpu', value, labels: { host: `h${i}` } })) },
     });
 
-  /** What a viewer of the organization sees. */
+  /** Returns the refusals that a viewer of the organization sees. */
   const seen = async (w: World, serviceId: string, orgId = w.orgId) => {
     const { email } = await givenPerson(w, { role: 'viewer', orgId });
     const browser = await signedIn(w, email);

@@ -12,12 +12,12 @@ import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { purge, purgeDeleted, type PurgeRuntime } from '#workers/purge_service.ts';
 
-/** What outlives a service by decision: what was billed, and who did what. */
+/** Tables whose rows outlive a service by decision: billing, and the audit log. */
 const KEPT = new Set(['audit_log', 'billing_periods']);
 
 interface Fixture {
   readonly serviceId: Id<'service'>;
-  /** Of the service and of everything that belongs to it. */
+  /** Ids of the service and of everything that belongs to it. */
   readonly ids: readonly string[];
 }
 
@@ -209,7 +209,7 @@ test('data that a worker stored before it died is deleted when its job runs agai
   }
 });
 
-/** As delete_service does, but without the job. */
+/** Hides a service as delete_service does, but without the job. */
 async function hide(w: StaffedWorld, { serviceId }: Pick<Fixture, 'serviceId'>): Promise<void> {
   await w.context.db.sql.run('update services set deleted_at = now() where id = $1', [serviceId]);
 }

@@ -21,7 +21,7 @@ async function counting({ windowMinutes, threshold }: { windowMinutes: number; t
   return {
     w,
     startedAgo,
-    /** As an SDK of OpenTelemetry sends it now. */
+    /** Exports as an SDK of OpenTelemetry does now. */
     async export({ app = w.app, value, start }: Counted): Promise<void> {
       const point = { startTimeUnixNano: nanoseconds(start), timeUnixNano: nanoseconds(w.clock.now()), asInt: value };
       const sum = { aggregationTemporality: 2, isMonotonic: true, dataPoints: [point] };
@@ -32,7 +32,7 @@ async function counting({ windowMinutes, threshold }: { windowMinutes: number; t
       await w.runUntilIdle();
       w.clock.advance({ seconds: 1 });
     },
-    /** What the rule has opened incidents for. */
+    /** Returns the values for which the rule has opened incidents. */
     async opened(): Promise<number[]> {
       await w.evaluate();
       const { incidents } = await w.expectOk('list_incidents');

@@ -13,7 +13,7 @@ import { type World, world } from '#test/kit/world.ts';
 interface Setting {
   readonly w: World;
   readonly serviceId: Id<'service'>;
-  /** So many events of one exception, each of a user of its own, unless all are of one. */
+  /** Sends events of one exception, each of a user of its own, unless all are of one. */
   arrive(count: number, given?: Partial<ExceptionEvent>, user?: string): Promise<void>;
   apply(): Promise<void>;
   incidents(): Promise<{ incidentId: string; status: string; details: Record<string, unknown>; occurrences: number }[]>;

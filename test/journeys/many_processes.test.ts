@@ -6,7 +6,7 @@ import { type World, world } from '#test/kit/world.ts';
 
 const PROCESSES = 4;
 
-/** How many of so many requests are accepted when they come to all processes in turn, at the same time. */
+/** Returns how many of so many requests are accepted when they come to all processes in turn, at the same time. */
 async function accepted(
   processes: readonly World[],
   requests: number,

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
-/** When the rule opens and closes incidents, its settings, and how severe they are. */
+/** Rules with any times, settings and severity. */
 const anyRule = fc.record({
   lives: fc.array(fc.record({ afterSteps: fc.integer({ min: 0, max: 5 }), minutes: fc.integer({ min: 1, max: 30 }) }), {
     minLength: 1,
@@ -92,7 +92,7 @@ function livesOf(asked: AnyCase): Life[] {
 
 type Runs = { from: number; until: number | null }[];
 
-/** What the engine does, minute by minute, with its rows in PostgreSQL. */
+/** Runs the engine minute by minute, with its rows in PostgreSQL. */
 async function drive(
   asked: AnyCase,
   lives: readonly Life[],

@@ -151,7 +151,7 @@ async function groupTitles(w: StaffedWorld, serviceId: Id<'service'>): Promise<s
   return (await w.context.db.sql.rows<Group>(sql, [serviceId])).map(({ title }) => title);
 }
 
-/** How many different rows a table of ClickHouse holds of the service. */
+/** Counts the different rows of a service in a table of ClickHouse. */
 async function rowsOf(w: StaffedWorld, table: string, serviceId: Id<'service'>): Promise<number> {
   const result = await w.context.clickhouse.query({
     query: `SELECT count() FROM ${table} FINAL WHERE service_id = {service:UUID}`,

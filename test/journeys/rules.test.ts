@@ -34,7 +34,7 @@ async function measured(w: StaffedWorld, { serviceId }: Watched, value: number, 
   await runStorePoints(w.runtime, serviceId, [{ name: 'latency', at, value }]);
 }
 
-/** As the product tells of itself: services whose rules wait for points. */
+/** Returns the number of services whose rules wait for points, from the product's own metrics. */
 async function servicesWaiting(w: StaffedWorld): Promise<number> {
   const headers = { authorization: `Bearer ${w.context.config.metricsToken}` };
   const { body } = await w.app.inject({ url: '/metrics', headers });

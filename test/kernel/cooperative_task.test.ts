@@ -21,7 +21,7 @@ const JSON_TYPE = 'application/json';
 const PROTOBUF = 'application/x-protobuf';
 const otlp = (points: Buffer): Buffer => bytes(1, bytes(2, bytes(2, Buffer.concat([bytes(1, 'm'), bytes(5, points)]))));
 
-/** How many things there are to read, and after how many at the latest the work rests. */
+/** Numbers of things to read, and of things after which the work rests at the latest. */
 test.each<[string, number, number, () => Steps<unknown>]>([
   [
     'native JSON of 15,000 points',

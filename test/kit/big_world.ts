@@ -102,7 +102,7 @@ function eventOfGroup(w: World, nth: number): ExceptionEvent {
   return exceptionEvent(w.clock.now().subtract({ minutes: nth }), { exceptions, transaction: `/route/${nth}` });
 }
 
-/** As large as ingestion lets it be told: deep stacks, long data. */
+/** Returns an event as large as ingestion accepts: deep stacks, long data. */
 function largestEvent(w: World, nth: number): ExceptionEvent {
   const line = 'x'.repeat(180);
   const own: Frame = { ...FRAME, contextLine: line, preContext: [line, line, line], postContext: [line, line, line] };

@@ -12,7 +12,7 @@ export interface TestClock extends Clock {
   restart(): void;
 }
 
-/** So many times as long may a store take: other tests, and whatever else the machine does, take most of its processors. */
+/** Factor by which waits for a store are longer: other tests and programs take most of the processors. */
 const PATIENCE = 30;
 
 function patientClock(moved: Omit<TestClock, 'patience' | 'beImpatient'>): TestClock {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 export interface CutWay {
   readonly port: number;
-  /** Those that were opened, those that are cut included. */
+  /** Number of connections that were opened, including those that were cut. */
   connections(): number;
   /** Nothing passes any more over what is open, and neither side hears of it. */
   cut(): void;

@@ -35,7 +35,10 @@ export interface Databases {
   release(): Promise<void>;
 }
 
-/** Those of a test that is over, which are emptied in a tenth of the time that copies of the templates take, or copies. */
+/**
+ * Takes the databases of a test that is over, emptied in a tenth of the time that copying the templates takes, or else
+ * copies.
+ */
 export async function takeDatabases(): Promise<Databases> {
   const name = (await takeReleased()) ?? (await copyTemplates());
   let kept: pg.Client | null = null;

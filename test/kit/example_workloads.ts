@@ -1,6 +1,6 @@
 import type { Workloads } from '#test/kit/counting/count_work.ts';
 
-/** What grows as its input does, and what grows faster. */
+/** Workloads that grow with their input, and faster. */
 export default {
   'a walk over all': (size) => () => {
     let sum = 0;

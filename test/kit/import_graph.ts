@@ -3,14 +3,14 @@ import path from 'node:path';
 
 /** One import of a file, types included. */
 export interface Import {
-  /** From the root of the repository, as are all paths here. */
+  /** Path from the root of the repository, as are all paths here. */
   readonly file: string;
-  /** As written. */
+  /** Target as it is written. */
   readonly target: string;
   readonly isType: boolean;
 }
 
-/** Which files each file imports. */
+/** Files that each file imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 const ROOT = path.join(import.meta.dirname, '../..');

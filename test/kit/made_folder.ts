@@ -42,7 +42,7 @@ const MONITOR_CONFIG = {
   recoveryThreshold: 1,
 };
 
-/** What a column holds where its type does not say it. */
+/** Values of columns whose type does not tell them. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   organizations: {
     name: 'Made',

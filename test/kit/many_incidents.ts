@@ -5,7 +5,7 @@ import type { World } from '#test/kit/world.ts';
 interface Many {
   readonly count: number;
   readonly status?: IncidentStatus;
-  /** How many minutes ago the newest was triggered; each further one a minute earlier. */
+  /** Minutes since the newest was triggered; each further incident is a minute older. */
   readonly minutesAgo?: number;
   readonly title?: string;
   readonly severity?: string;

@@ -16,8 +16,8 @@ function seedOfRun(): number {
 fc.configureGlobal({ seed: seedOfRun() });
 
 /**
- * How many cases of a slow property are tried. The seed of all runs tries the same each time, and a twentieth of them:
- * the proof `properties` tries all, with new seeds.
+ * Returns the number of cases of a slow property. The seed of all runs tries the same each time, and a twentieth of
+ * them: the proof `properties` tries all, with new seeds.
  */
 export function slowRuns(count: number): number {
   return process.env.PROPERTY_SEED === undefined ? Math.ceil(count / 20) : count;

@@ -72,13 +72,14 @@ interface StaffedOptions {
   readonly clock?: TestClock | undefined;
   readonly settings?: Partial<Config>;
   /**
-   * By default the test runs the jobs. Lost ones are never run, as when the store of the queue is wiped: only sweeps find
-   * what is due. Those in the real queue are run by workers that the test starts (`startJobs`, `startRoles`).
+   * Runner of the jobs; by default the test runs them. Lost ones are never run, as when the store of the queue is
+   * wiped: only sweeps find what is due. Those in the real queue are run by workers that the test starts (`startJobs`,
+   * `startRoles`).
    */
   readonly jobs?: 'driven' | 'lost' | 'real queue';
-  /** What no test has used before. */
+  /** Whether no test has used the world before. */
   readonly fresh?: boolean;
-  /** In `beforeAll`: the file closes it. */
+  /** Whether the file closes the world: for `beforeAll`. */
   readonly keepOpen?: boolean;
 }
 

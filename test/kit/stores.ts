@@ -15,7 +15,7 @@ import { COMPOSITIONS, makeTemplates } from '#test/kit/templates.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the server; each world has a database of its own. */
+    /** URL of the server; each world has a database of its own. */
     postgresUrl: string;
     clickhouseUrl: string;
     /** null on a machine without a Redis server: what needs one is skipped. */
@@ -84,8 +84,8 @@ const MEMORY_DISK = '/dev/shm';
 const MEMORY_DISK_FREE_BYTES = 8 * 1024 ** 3;
 
 /**
- * In memory where there is enough of it: a seventh of the processor time of tests would go into files that nobody keeps.
- * Folders that killed runs left are removed.
+ * Makes the folder of the stores, in memory where there is enough of it: a seventh of the processor time of tests would
+ * go into files that nobody keeps. Folders that killed runs left are removed.
  */
 function makeStoresFolder(): string {
   const base = hasMemoryDisk() ? MEMORY_DISK : os.tmpdir();
@@ -102,7 +102,7 @@ function hasMemoryDisk(): boolean {
   return bavail * bsize >= MEMORY_DISK_FREE_BYTES;
 }
 
-/** To stop in order, they would write down what is thrown away. */
+/** Kills a store: stopped in order, it would write down what is thrown away. */
 async function kill(store: Running): Promise<void> {
   const gone = untilGone(store.pid, 10);
   store.kill();

@@ -4,7 +4,7 @@ import { migrateEvents, migratePostgresAndQueue } from '#entry/migrate.ts';
 import type { ClickHouseAddress } from '#storage/clickhouse/address.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
-/** Of the databases, of either kind, that all others are copies of. */
+/** Name of the databases, of either kind, that all others are copies of. */
 export const TEMPLATE = 'tocsin_template';
 
 /** Name of the file, in the folder of a run, that has a byte for each composition of the application. */
@@ -17,7 +17,7 @@ export function withDatabase(url: string, database: string): string {
   return changed.toString();
 }
 
-/** What is needed to copy the templates, and to make a used copy like a new one again. */
+/** Facts for copying the templates, and for making a used copy like a new one again. */
 export interface Templates {
   /** Changes with every table, column, constraint, trigger and function. */
   readonly postgresSchema: string;
@@ -104,7 +104,7 @@ interface PostgresState {
   readonly sessions: number;
   /** Bytes of the largest table. */
   readonly largest: number;
-  /** Those with rows, or with the room of rows that are gone. */
+  /** Tables with rows, or with the room of rows that are gone. */
   readonly tables: readonly string[];
   /** Statements that put sequences that were used back to their start. */
   readonly restarts: readonly string[];

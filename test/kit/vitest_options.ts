@@ -1,10 +1,13 @@
 /**
- * As the product runs: by Node itself, without a build. One process runs many files, and loads the product once: what lives
- * as long as a process is made by `compose`, not by modules.
+ * Options that run tests as the product runs: by Node itself, without a build. One process runs many files, and loads
+ * the product once: what lives as long as a process is made by `compose`, not by modules.
  */
 export const BY_NODE = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } } as const;
 
-/** On the stores that are started once for the whole run. Long enough for a busy machine: a condition that is met ends the wait at once. */
+/**
+ * Options of tests on the stores that are started once for the whole run. The time-outs are long enough for a busy
+ * machine: a condition that is met ends the wait at once.
+ */
 export const ON_EMBEDDED_STORES = {
   globalSetup: ['test/kit/stores.ts'],
   setupFiles: ['test/kit/setup_file.ts'],

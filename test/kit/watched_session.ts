@@ -2,7 +2,7 @@ import { Kysely, type QueryExecutor } from 'kysely';
 
 import { type Session, sqlOf } from '#storage/postgres/database.ts';
 
-/** What only connecting needs. */
+/** Options that only connecting needs. */
 const UNUSED = { config: { dialect: {} as never }, dialect: {} as never, driver: {} as never };
 
 /** The session with `before` called, and waited for, before each statement that does not come from the unit of work. */

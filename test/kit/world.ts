@@ -79,7 +79,10 @@ const METRICS_TOKEN = 'a token that opens the metrics';
 
 const CLOSE_MS_MAX = 30_000;
 
-/** What does not close in time fails no test, which is over: it is told, with what the database does meanwhile. */
+/**
+ * Closes something in time. If it does not close, no test fails, as the test is over: it is reported, with what the
+ * database does meanwhile.
+ */
 async function closeInTime(
   name: string,
   close: () => Promise<unknown>,
@@ -100,11 +103,17 @@ interface WorldOptions {
   readonly settings?: Partial<Config>;
   /** Read from outside this process too, or shared with another world. */
   readonly clock?: TestClock | undefined;
-  /** By default this process holds the jobs until the test runs them; the real queue is for workers that the test starts. */
+  /**
+   * Runner of the jobs: by default this process holds them until the test runs them; the real queue is for workers that
+   * the test starts.
+   */
   readonly jobs?: 'driven' | 'real queue';
-  /** What no test has used before: for a test of what a process remembers or of how it begins, or one that takes it apart. */
+  /**
+   * Whether no test has used the world before: for a test of what a process remembers or of how it begins, or one that
+   * takes it apart.
+   */
   readonly fresh?: boolean;
-  /** In `beforeAll`: the file closes it. */
+  /** Whether the file closes the world: for `beforeAll`. */
   readonly keepOpen?: boolean;
 }
 

@@ -14,7 +14,7 @@ import { type World, world } from '#test/kit/world.ts';
 /** A request that reached the API, and how it was answered. */
 export interface Arrival {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   readonly contentType: string;
   readonly encoding: string;
@@ -23,13 +23,13 @@ export interface Arrival {
 
 /** A world that programs of the machine can reach, with workers that work, on the machine's clock. */
 export interface LiveWorld extends World {
-  /** Where the API is listening; the same after `start`. */
+  /** Address on which the API listens; the same after `start`. */
   readonly url: URL;
   /** Every request so far, in the order of their answers. */
   readonly arrivals: readonly Arrival[];
   /** An address of the product as a program of this machine needs it. */
   reachable(address: string): string;
-  /** From now on what is added to the queue fails so; null makes it whole again. */
+  /** Makes every addition to the queue fail so from now on; null makes it whole again. */
   breakQueue(fault: AppError | null): void;
   /** Nobody listens until `start`. */
   stop(): Promise<void>;
@@ -38,7 +38,7 @@ export interface LiveWorld extends World {
   settle(): Promise<void>;
 }
 
-/** Within a test the world is closed at its end; with `keepOpen` the file closes it itself. */
+/** Opens a world that is closed at the end of the test; with `keepOpen` the file closes it itself. */
 export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<LiveWorld> {
   const w = await world({ clock: runningClock(), jobs: 'real queue', keepOpen: true });
   let fault: AppError | null = null;
@@ -106,7 +106,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What the API says to a sender of more than it takes. */
+/** Returns the API's error for a sender of more than it takes. */
 export function overQuota(retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', 'more arrives than may be sent', { retryAfterSeconds });
 }

@@ -35,10 +35,10 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
   let node: Running;
   let prometheus: Prometheus;
   let relay: Relay;
-  /** What it writes to directly, and by a relay that loses answers. */
+  /** Services to which it writes directly, and by a relay that loses answers. */
   let direct: Service;
   let relayed: Service;
-  /** What it has scraped, once everything that it scraped was dead. */
+  /** Samples that it had scraped once all its targets were dead. */
   let scraped: Samples;
 
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
     });
   }
 
-  /** What the store has of a service, each sample as often as it is there. */
+  /** Returns the samples of a service in the store, each as often as it is there. */
   async function stored({ serviceId }: Service, kinds: 'values' | 'stale'): Promise<Samples> {
     await w.settle();
     const answer = await w.context.clickhouse.query({
@@ -220,7 +220,7 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
     expect(await prometheus.count('prometheus_remote_storage_samples_retried_total')).toBe(retriedBefore);
   });
 
-  /** In buckets of a second; `at` in epoch milliseconds. */
+  /** Returns the answer in buckets of a second; `at` in epoch milliseconds. */
   async function answerTo(metricName: string, aggregation: Aggregation): Promise<{ at: number; value: number }[]> {
     const { serviceId } = direct;
     const answer = await w.expectOk('query_metric', { serviceId, metricName, aggregation, windowMinutes: 4 });
@@ -231,7 +231,7 @@ describe.skipIf(!canRun)('Prometheus, that scrapes a machine and a shop and writ
   }
 });
 
-/** Without what Prometheus goes on measuring itself when a target is dead. */
+/** Leaves out the samples that Prometheus goes on measuring itself when a target is dead. */
 function onlyTargets(samples: Samples): Samples {
   return new Map([...samples].filter(([series]) => !/^(?:up|scrape_\w+)\{/.test(series)));
 }

@@ -20,7 +20,7 @@ export type Samples = ReadonlyMap<string, readonly (readonly [number, number])[]
 export interface Prometheus extends Running {
   /** All that it has scraped and still takes for values: no stale markers. */
   samples(): Promise<Samples>;
-  /** What it counts of its own writing to the first destination. */
+  /** Returns one of its own counts of writing to the first destination. */
   count(metric: string): Promise<number>;
 }
 

@@ -10,7 +10,7 @@ import { isInstalled, PROGRAMS, run } from '#test/live/program.ts';
 const HAS_CHECKS = isInstalled('python3', '-c', 'import scim2_tester, httpx');
 
 /**
- * Where the checks want more than the standard: a user is active unless it is said otherwise, members carry the name to
+ * Checks that want more than the standard: a user is active unless it is said otherwise, members carry the name to
  * display (RFC 7643, 4.2), and a group without members has an empty list of them (RFC 7643, 2.5).
  */
 const DEVIATIONS = [

@@ -14,9 +14,9 @@ export interface Client {
   /** Whether its library is on this machine. */
   readonly canRun: boolean;
   readonly sdk: { readonly name: string; readonly version: string };
-  /** In the order of their titles. */
+  /** Lines in the order of their titles. */
   readonly wall: readonly Line[];
-  /** Of the exception that was raised for two orders, the root cause first. */
+  /** Exceptions of the event that was raised for two orders, the root cause first. */
   readonly chain: readonly string[];
   /** The address that it sends events to. */
   readonly door: 'envelope' | 'store';
@@ -35,7 +35,7 @@ interface Javascript {
   readonly name: string;
   readonly file: string;
   readonly version: string;
-  /** How a program that threw null is told so. */
+  /** Text for a program that threw null. */
   readonly ofNull: string;
   /** The client shows where a message was reported. */
   readonly placesMessages: boolean;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** A program with metrics of every kind, whose values are known: each scrape counts one order more. */
 export interface ShopExporter {
   readonly address: string;
-  /** How often it was asked. */
+  /** Number of times that it was asked. */
   readonly scrapes: number;
   /** Counting begins at nothing again, as after a restart. */
   restart(): void;

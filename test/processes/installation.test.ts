@@ -19,7 +19,7 @@ import { withDatabase } from '#test/kit/templates.ts';
 
 let folder: string;
 let diary: string;
-/** Of the API. */
+/** Port of the API. */
 let port: string;
 
 beforeEach(async () => {

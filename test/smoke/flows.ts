@@ -3,7 +3,7 @@ import type { Phone } from '@tocsin/phone-simulator';
 import { PHONE } from '#test/browser/chromium.ts';
 import type { ConsoleWorld } from '#test/browser/console_world.ts';
 
-/** What all flows share. */
+/** Surroundings that all flows share. */
 export interface Smoke {
   /** The console as a new organization uses it. */
   newOrganization(): Promise<ConsoleWorld>;

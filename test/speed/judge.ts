@@ -1,12 +1,12 @@
 import type { Timing } from '#test/speed/timing_process.ts';
 
-/** How many times as long as the kept figure work may take, both by their calibration. */
+/** Largest duration as a multiple of the kept figure, both by their calibration. */
 const TIMES_MAX = 2;
-/** What is lost to measuring. */
+/** Time that is lost to measuring. */
 const FREE_MS = 1;
 
 interface Judgement {
-  /** For a person. */
+  /** Line for a person. */
   readonly line: string;
   readonly isSlow: boolean;
 }

@@ -1,4 +1,6 @@
-/** What is timed: files of workloads, which the gate counts on small input, and the size that a person or a stranger may bring. */
+/**
+ * Measured workloads: files that the gate counts on small input, and the size that a person or a stranger may bring.
+ */
 export const MEMBERS = [
   { file: 'test/modules/exceptions/decide/secrets_workloads.ts', size: 64_000 },
   { file: 'test/modules/exceptions/decide/masking_workloads.ts', size: 100_000 },

@@ -15,7 +15,7 @@ const RULES = 24;
 interface Process {
   /** The rules that it evaluated last. */
   readonly share: ReadonlySet<string>;
-  /** From now on it reaches no store, and says nothing to anybody. */
+  /** Cuts the process off: it reaches no store from now on, and says nothing to anybody. */
   kill(): void;
   stop(): Promise<void>;
 }

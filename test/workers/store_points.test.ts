@@ -113,7 +113,7 @@ function awayFor(...inserts: readonly number[]): MetricWriter {
   return new MetricWriter({ layout, database, exec, ...rest });
 }
 
-/** So many that nothing of them lies in memory that others share. */
+/** Makes so many points that none of them lies in memory that others share. */
 function manyPoints(count: number): PointBatch {
   const points = new PointBatch();
   const now = w.clock.now().epochMilliseconds;

@@ -12,7 +12,7 @@ export class Agent {
     this.session = new McpSession(baseUrl, key);
   }
 
-  /** What the call answers, or the one that its refusal proposes; null when there is neither. */
+  /** Returns the answer to the call, or to the call that its refusal proposes; null if it proposes none. */
   async ask<Result>(name: string, input: object): Promise<Result | null> {
     const { text, result } = await this.session.call(name, input);
     if (result !== undefined) return result as Result;
@@ -24,7 +24,7 @@ export class Agent {
     return (again.result as Result | undefined) ?? null;
   }
 
-  /** As `ask`, where there is no other way. */
+  /** Does the same as `ask`, and throws if there is no answer. */
   async must<Result>(name: string, input: object): Promise<Result> {
     const result = await this.ask<Result>(name, input);
     if (result === null) throw new NotPossible(`${name} was refused`);

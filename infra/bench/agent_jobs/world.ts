@@ -5,7 +5,7 @@ import { pointsOf, type Raised, raisedIn, SCENES, SIGNALS } from '#infra/bench/n
 import { sendEvent, sendPoints } from '#infra/bench/night_shift/senders.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 
-/** What the jobs are about, and the answers that are right. */
+/** Subject of the jobs, and the right answers. */
 export interface JobWorld {
   readonly incidentId: string;
   readonly serviceId: string;

@@ -47,7 +47,7 @@ export async function measureThreshold(
   print('threshold dragged → incidents of 7 days', spreadOf(samples));
 }
 
-/** Whom a service would page at any time of a year, with a weekly rotation of five people. */
+/** Measures the simulator, which shows whom a service would page, over a year with a weekly rotation of five people. */
 export async function measureSimulator(browser: Browser, installation: BenchInstallation): Promise<void> {
   const serviceId = await givenPolicy(installation);
   const page = await openAs(browser, installation, `oncall/simulator?service=${serviceId}`);
@@ -77,7 +77,7 @@ export async function measureSimulator(browser: Browser, installation: BenchInst
   print('… → painted', spreadOf(shown));
 }
 
-/** From the press on "+ 1 day" until the answer for that day is painted. */
+/** Returns the time from a press on "+ 1 day" until the answer for that day is painted. */
 async function pressDay(page: Page): Promise<number> {
   const shownTime = `document.querySelector('main h2 time')?.dateTime`;
   await page.evaluate(`

@@ -87,7 +87,7 @@ export async function settled(page: Page): Promise<void> {
   })`);
 }
 
-/** When something first holds, looked at in every frame of the page; in milliseconds of its clock. */
+/** Returns when a condition first holds, checked in every frame of the page, in milliseconds of its clock. */
 export async function whenIs(page: Page, condition: string): Promise<number> {
   return await page.evaluate<number>(`new Promise((resolve) => {
     const look = () => (${condition}) ? resolve(performance.now()) : requestAnimationFrame(look);

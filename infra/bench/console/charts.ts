@@ -6,7 +6,7 @@ import { openAs, settled, VIEWPORT, whenIs } from './browser.ts';
 import { MILLION, WIDGETS, widgetMetric } from './contents.ts';
 
 const TIMES = 7;
-/** As long as a hand takes from a name to the button of the mouse. */
+/** Time that a hand takes from a name to the button of the mouse. */
 const HAND_MS = 150;
 
 /** A chart of a million points: from the press on its name until it is painted. */
@@ -151,7 +151,7 @@ async function createDashboard({ baseUrl, apiKey }: BenchInstallation, serviceId
   return result.dashboardId;
 }
 
-/** How many frames a second were shown meanwhile. */
+/** Counts the frames a second that are shown during the work. */
 async function framesWhile(page: Page, work: () => Promise<void>): Promise<string> {
   await page.evaluate(`(() => {
     globalThis.frames_ = { count: 0, began: performance.now(), isOn: true };

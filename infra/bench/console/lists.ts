@@ -9,7 +9,7 @@ const KEYS = 30;
 /** One a minute, as on a busy day. */
 export const CHANGES = 1_440;
 
-/** From a key to the next frame that the browser has painted. */
+/** Measures the time from a key to the next frame that the browser paints. */
 export async function measureKeys(browser: Browser, installation: BenchInstallation): Promise<void> {
   const page = await openAs(browser, installation, 'incidents?status=all');
   await page.locator('[data-row]').first().waitFor();

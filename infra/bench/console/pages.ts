@@ -41,7 +41,7 @@ export async function measurePages(
   printTable(rows);
 }
 
-/** With an empty cache, as on a first visit. */
+/** Measures a page with an empty cache, as on a first visit. */
 async function measurePage(browser: Browser, baseUrl: string, { name, path, shows }: VisitedPage, cookies: Cookies) {
   const context = await browser.newContext({ viewport: VIEWPORT, serviceWorkers: 'block' });
   await context.addCookies(cookies);

@@ -7,12 +7,12 @@ import { type BenchInstallation, printTable } from '#infra/bench/harness.ts';
 import { createPagedService, createTeam, openRunningDatabase } from '#infra/bench/paging/fixture.ts';
 import { logIn, watchTraffic } from './browser.ts';
 
-/** As Lighthouse and Chromium's developer tools have it. */
+/** Slow network as Lighthouse and Chromium's developer tools define it. */
 const SLOW_4G = { latency: 562.5, downloadThroughput: 180_000, uploadThroughput: 84_375, offline: false };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const SMS_MS_MAX = 60_000;
 
-/** From the tap on a message until "Acknowledge" can be tapped, on a phone far from the server. */
+/** Measures the time from the tap on a message until "Acknowledge" can be tapped, on a phone far from the server. */
 export async function measureSlowNetwork(
   browser: Browser,
   installation: BenchInstallation,

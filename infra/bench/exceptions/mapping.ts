@@ -27,16 +27,16 @@ const BATCHES = 100;
 const RELEASE = 'shop@1.0.0';
 const ADDRESS = 'https://shop.example/assets/app.js';
 
-/** What mapping the frames of an event costs when its map is in memory. */
+/** Cost of mapping the frames of an event whose map is in memory. */
 export interface MappingFigures {
   readonly codeBytes: number;
   readonly mapBytes: number;
   readonly frames: number;
-  /** How many of them were mapped. */
+  /** Share of the frames that were mapped. */
   readonly mappedShare: number;
   /** The processor's time for one event. */
   readonly eventMs: number;
-  /** For the first one, which loads the map. */
+  /** Time of the first event, which loads the map. */
   readonly coldMs: number;
 }
 

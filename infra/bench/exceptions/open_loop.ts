@@ -17,9 +17,9 @@ interface OpenLoopOptions extends Address {
 export interface Taken {
   /** 0 when the connection broke. */
   readonly status: number;
-  /** From writing the request to the end of its answer. */
+  /** Time from writing the request to the end of its answer. */
   readonly answeredInMs: number;
-  /** From the time when the request was due, so that waiting in the sender counts too (no coordinated omission). */
+  /** Time since the request was due, so that waiting in the sender counts too (no coordinated omission). */
   readonly sinceDueMs: number;
 }
 

@@ -7,7 +7,7 @@ import { eventOfClient, type LabelledEvent } from './labelled_event.ts';
 export const ANSWERS_FOLDER = 'BENCH_GROUPING_ANSWERS';
 
 interface GivenAnswer {
-  /** As a client would send it. */
+  /** Event as a client would send it. */
   readonly event: Readonly<Record<string, unknown>>;
   /** The group that the other product gives it. */
   readonly answer: string;

@@ -53,7 +53,7 @@ export const mistakes = {
 };
 `;
 
-/** What the next deploy has more: it moves every function, and takes the names that the minifier gave. */
+/** Code that the next deploy adds: it moves every function and takes the names that the minifier gave. */
 const ADDED = Array.from(
   { length: 60 },
   (_, index) =>

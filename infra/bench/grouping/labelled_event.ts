@@ -10,7 +10,7 @@ export interface LabelledEvent {
 
 const AT = Temporal.Instant.from('2027-01-31T12:00:00Z');
 
-/** What the decoder makes of an event that a client sends. */
+/** Decodes an event as a client sends it. */
 export function eventOfClient(payload: Readonly<Record<string, unknown>>): ExceptionEvent {
   const context = { eventId: '9f3329ff52304ef080395b9b8bf31b50', receivedAt: AT, clientIp: null, client: null };
   const event = readEvent({ context, payload: Buffer.from(JSON.stringify(payload)) });

@@ -8,7 +8,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** What services of many kinds write; `{…}` is filled in from `VALUES`. */
+/** Lines that services of many kinds write; `{…}` is filled in from `VALUES`. */
 const SYSTEMS: Readonly<Record<string, readonly string[]>> = TEMPLATES.known;
 
 const LINES_A_TEMPLATE = 40;
@@ -28,12 +28,12 @@ export function logSets(): ReadonlyMap<string, readonly LogLine[]> {
   );
 }
 
-/** What fills in a place of a template. */
+/** Functions that fill in the places of a template. */
 type Values = Readonly<Record<string, (random: () => number) => string>>;
 
 interface Making {
   readonly seed: number;
-  /** How many lines the template at this place has. */
+  /** Number of lines of the template at this place. */
   readonly countOf?: (place: number) => number;
   /** Besides those that all sets have. */
   readonly values?: Values;

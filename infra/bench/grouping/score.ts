@@ -1,10 +1,10 @@
-/** How well groups agree with labels. */
+/** Agreement of groups with labels. */
 export interface Score {
-  /** Of the pairs in one group, how many have one label. */
+  /** Share of the pairs in one group that have one label. */
   readonly precision: number;
-  /** Of the pairs with one label, how many are in one group. */
+  /** Share of the pairs with one label that are in one group. */
   readonly recall: number;
-  /** How many are in a group that holds all of its label and nothing else. */
+  /** Share of events in a group that holds all events of their label and no others. */
   readonly accuracy: number;
   readonly items: number;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
 export interface MailSink {
-  /** For the setting SMTP_URL. */
+  /** Value for the setting SMTP_URL. */
   readonly url: string;
   /** Times at which mails arrived, in milliseconds since 1970. */
   readonly arrivedAtMs: readonly number[];

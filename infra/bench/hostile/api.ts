@@ -8,7 +8,7 @@ import type { Measured } from './api_process.ts';
 
 /** An API process that measures its own event loop. */
 export interface MeasuredApi {
-  /** What was measured since the last question. */
+  /** Returns the measurements since the last call. */
   measure(): Promise<Measured>;
   stop(): Promise<void>;
 }

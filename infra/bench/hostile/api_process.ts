@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
-/** What the API did between two questions; times in milliseconds. */
+/** Work of the API between two questions; times in milliseconds. */
 export interface Measured {
   /** The longest time for which the event loop did nothing else. */
   readonly stallMs: number;
-  /** Of one stall, the most that the processor worked. Unlike elapsed time, it does not depend on the load of the machine. */
+  /** Longest work of the processor in one stall, which depends less than elapsed time on the machine's load. */
   readonly workedMs: number;
   /** The longest collection of garbage. */
   readonly garbageMs: number;

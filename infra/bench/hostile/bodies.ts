@@ -29,7 +29,7 @@ export interface HostileTarget {
   readonly dsnKey: string;
   readonly ingestionKey: string;
   readonly apiKey: string;
-  /** Of a person who is signed in to the console. */
+  /** Cookie of a person who is signed in to the console. */
   readonly sessionCookie: string;
   readonly statsdPort: number;
   readonly grpcPort: number;

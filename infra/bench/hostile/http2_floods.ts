@@ -18,7 +18,7 @@ const TYPES = {
 const END_HEADERS = 4;
 const BYTES = 4 * 1024 * 1024;
 const CLOSED_WITHIN_MS = 5_000;
-/** Of the first call. */
+/** Stream of the first call. */
 const STREAM = 1;
 
 /** Frames of HTTP/2 that cost their sender next to nothing, with and without an open call of a good key. */
@@ -73,7 +73,7 @@ function frame(type: keyof typeof TYPES, flags: number, stream: number, payload 
 /** POST and http as they stand in the static table of HPACK (RFC 7541, appendix A). */
 const POST_OVER_HTTP = [0x83, 0x86];
 
-/** Of the first call of a connection: what later ones have in common goes to the dynamic table of HPACK. */
+/** Returns the headers of a connection's first call. Those that later calls share go to HPACK's dynamic table. */
 function headersOf(stream: number, key: string): Buffer {
   const headers = {
     ':path': EXPORT,
@@ -91,12 +91,12 @@ function headersOf(stream: number, key: string): Buffer {
   return frame('headers', END_HEADERS, stream, Buffer.concat([Buffer.from(POST_OVER_HTTP), ...block]));
 }
 
-/** Of a later call, with the same five headers. */
+/** Returns the headers of a later call, which has the same five. */
 function sameHeaders(stream: number): Buffer {
   return frame('headers', END_HEADERS, stream, Buffer.from([...POST_OVER_HTTP, 0xc2, 0xc1, 0xc0, 0xbf, 0xbe]));
 }
 
-/** How sending ended: the server closed the connection, or took everything. */
+/** Sends bytes, and returns how that ended: the server closed the connection, or took everything. */
 async function sendAll(port: number, bytes: Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const { promise, resolve } = Promise.withResolvers<string>();

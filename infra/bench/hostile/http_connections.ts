@@ -8,7 +8,7 @@ const ANSWERED_WITHIN_MS = 20_000;
 const SLOW_BODY_BYTES = 16 * 1024 * 1024;
 const PIECES = 400_000;
 
-/** What is done with connections over HTTP, rather than with a request. */
+/** Lists attacks on the connections of HTTP, rather than on a request. */
 export function hostileConnections({ baseUrl, apiKey, ingestionKey }: HostileTarget): readonly HostilePort[] {
   const { hostname, port } = new URL(baseUrl);
   const open = () => connect(Number(port), hostname);

@@ -22,7 +22,7 @@ interface Orders {
   readonly seconds: number;
   /** Only kinds whose name contains this. */
   readonly only: string;
-  /** As `2/3`: the second of three equal parts of them. */
+  /** Share of the attacks, as `2/3`: the second of three equal parts. */
   readonly part: string;
 }
 

@@ -6,7 +6,7 @@ import type { HostileRequest, HostileTarget } from './bodies.ts';
 const MEGABYTE = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What clients, pipelines and consoles send besides points and events. */
+/** Lists requests that clients, pipelines and consoles send besides points and events. */
 export function sideRequests(target: HostileTarget): readonly HostileRequest[] {
   const sentry = `/api/${target.projectId}`;
   const signed = `?sentry_key=${target.dsnKey}`;

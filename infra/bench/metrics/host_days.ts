@@ -105,7 +105,7 @@ export function hourOf(series: RecordedSeries, index: number, host: number, hour
   });
 }
 
-/** As a program that counts in these steps would write it. */
+/** Rounds a value to the steps in which a program counts. */
 function rounded(value: number, step: number): number {
   if (step === 0) return value;
   if (step >= 1) return Math.round(value / step) * step;

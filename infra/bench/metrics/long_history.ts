@@ -37,7 +37,7 @@ interface Kept {
   readonly serviceId: Id<'service'>;
   readonly otherId: Id<'service'>;
   readonly nowMs: number;
-  /** How it was made; absent until it is. */
+  /** Settings with which it was made; absent until then. */
   readonly made?: string;
 }
 
@@ -123,7 +123,7 @@ async function insertSeries(client: ClickHouseClient, kept: Kept): Promise<void>
   });
 }
 
-/** Of each series a value that changes a little from minute to minute, or a sum that begins again every 14,000 minutes. */
+/** Inserts a value a minute for each series: one that changes a little, or a sum that restarts every 14,000 minutes. */
 const INSERT = `INSERT INTO metric_points (service_id, metric, series, ts, value, kind)
   SELECT ${SERVICE_ID}, concat('metric_', toString(metric)), cityHash64(place), fromUnixTimestamp64Milli(minute * 60000 + place % 60 * 1000, 'UTC'),
     if(metric = 0, (minute + place * 57) % 14000 * 20 + noise % 20, noise % 100 + 100), if(metric = 0, 'counter', 'gauge')
@@ -135,7 +135,7 @@ const INSERT = `INSERT INTO metric_points (service_id, metric, series, ts, value
     FROM numbers({rows:UInt64}))
   WHERE minute >= {from:Int64} AND minute < {to:Int64}`;
 
-/** In the order of the table: by metric, hour, series. */
+/** Inserts points in the order of the table: by metric, hour, series. */
 async function insert(client: ClickHouseClient, kept: Kept, fromMs: number, toMs: number): Promise<void> {
   const first = Math.floor(fromMs / HOUR_MS);
   const hours = Math.ceil(toMs / HOUR_MS) - first;

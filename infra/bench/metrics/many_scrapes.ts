@@ -16,7 +16,7 @@ export interface ManyScrapes {
 
 interface Plan {
   readonly instances: number;
-  /** How many times each instance sends the whole recording. */
+  /** Number of times that each instance sends the whole recording. */
   readonly rounds: number;
   readonly lines: number;
   /** The time of the first points; epoch milliseconds. */

@@ -7,7 +7,7 @@ import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { type BenchRule, THRESHOLD } from './rule_set.ts';
 import { deflateSnappyBlock } from './snappy.ts';
 
-/** How long one evaluation of all rules took. */
+/** Duration of one evaluation of all rules. */
 export interface RuleManagerCycle {
   readonly version: string;
   readonly points: number;
@@ -19,7 +19,7 @@ const STEP_MS = 15_000;
 const MINUTE_MS = 60_000;
 /** The longest window, and the range that `increase` reads before it. */
 const PAST_MS = 66 * MINUTE_MS;
-/** So that windows are full while it evaluates. */
+/** Time of the first evaluation after the first points, so that windows are full. */
 const AHEAD_MS = 4 * MINUTE_MS;
 /** Prometheus refuses points that are an hour older than its newest. */
 const SLICE_MS = 10 * MINUTE_MS;
@@ -50,7 +50,7 @@ global: { evaluation_interval: ${INTERVAL_SECONDS}s }
 rule_files: [rules.yml]
 `;
 
-/** By service, and apart by the length of windows, as the product evaluates them. */
+/** Writes the rules grouped by service and length of window, as the product evaluates them. */
 function ruleFile(rules: readonly BenchRule[]): string {
   const groups = Map.groupBy(rules, ({ service, windowMinutes }) => `${groupKind(windowMinutes)}-${service}`);
   return JSON.stringify({

@@ -47,7 +47,7 @@ export async function recordScrapes(folder: string, requests: number): Promise<B
   return bodies.slice(0, requests);
 }
 
-/** With Prometheus's default settings. */
+/** Returns a configuration with Prometheus's default settings. */
 function configFor(exporterAddress: string, port: number): string {
   return `
 global: { scrape_interval: 1s, scrape_timeout: 1s }

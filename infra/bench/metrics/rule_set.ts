@@ -38,7 +38,7 @@ export function makeRules(wanted: number): BenchRule[] {
   });
 }
 
-/** In a mixed order, so that windows, aggregations, selectors and metrics occur in every combination. */
+/** Picks values in a mixed order, so that windows, aggregations, selectors and metrics occur in every combination. */
 function pick<Value>(values: readonly Value[], index: number): Value {
   const place = Math.imul(index * 31 + values.length, 0x9e3779b1) >>> 16;
   const value = values[place % values.length];

@@ -2,7 +2,7 @@ import type { Tool, ToolCaller } from './mcp_session.ts';
 import { type Cause, CAUSES } from './scenes.ts';
 
 export interface Model {
-  /** Of an endpoint that speaks as OpenAI's chat completions, without `/chat/completions`. */
+  /** Address of an endpoint that speaks OpenAI's chat completions, without `/chat/completions`. */
   readonly url: string;
   readonly name: string;
   readonly key: string | undefined;

@@ -1,4 +1,4 @@
-/** What can be the matter. The last two are not to be blamed on anything. */
+/** Causes of an incident. The last two are nobody's fault. */
 export const CAUSES = [
   'deploy',
   'bad_config',
@@ -20,7 +20,7 @@ export type Cause = (typeof CAUSES)[number];
 export interface Scene {
   readonly name: string;
   readonly cause: Cause;
-  /** What looks like the cause and is not. */
+  /** Fact that looks like the cause and is not. */
   readonly herring?: 'deploy' | 'high_memory' | 'some_retries';
 }
 
@@ -111,7 +111,7 @@ function errorsOf(cause: Cause, minutesAgo: number): number {
   return minutesAgo <= ONSET ? 24 : 0.6;
 }
 
-/** What an SDK would send. */
+/** Error as an SDK would send it. */
 export interface Raised {
   readonly minutesAgo: number;
   readonly type: string;

@@ -19,7 +19,7 @@ interface GroupDetails {
 }
 
 const MINUTE = 60_000;
-/** Before this the service did well. */
+/** Age up to which something counts as recent; before it the service did well. */
 const RECENT = 10 * MINUTE;
 const NEW_WITHIN = 25 * MINUTE;
 

@@ -1,6 +1,6 @@
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 
-/** What a provider takes: requests a second, beyond which it answers 429, and messages that leave it a second. */
+/** Limits of a provider: requests a second, beyond which it answers 429, and messages that leave it a second. */
 export interface ProviderLimits {
   readonly requestsPerSecond: number;
   readonly leavingPerSecond: number;
@@ -10,7 +10,7 @@ export interface Letter {
   readonly channel: Channel;
   readonly user: string;
   readonly organization: number;
-  /** When its step was due. */
+  /** Second in which its step was due. */
   readonly dueSecond: number;
   /** The incidents that it is about. */
   readonly incidents: readonly number[];
@@ -43,7 +43,7 @@ export class Provider {
     return true;
   }
 
-  /** What reaches phones in this second. */
+  /** Removes the messages that reach phones in this second, and returns them. */
   leave(): Letter[] {
     this.#taken = 0;
     this.#credit = Math.min(this.#credit, 1) + this.limits.leavingPerSecond;

@@ -4,11 +4,11 @@ import { asId, type Id } from '#kernel/ids.ts';
 
 import { seeded } from '#infra/bench/seeded.ts';
 
-/** What fails, and how many there are. */
+/** Failure of a region: causes and services. */
 export interface RegionSetting {
   readonly organizations: number;
   readonly services: number;
-  /** Those beyond the limit of a service join a storm, so somewhat fewer incidents open. */
+  /** Number of causes. Those beyond the limit of a service join a storm, so somewhat fewer incidents open. */
   readonly causes: number;
   readonly seconds: number;
   /** Organizations of other regions, each with one incident of its own within the same time. */
@@ -27,7 +27,7 @@ export interface Cause {
 export const PEOPLE_PER_TEAM = 2;
 const TEAMS_PER_ORGANIZATION = 3;
 
-/** Who is asked for an incident of a service, and how they are reached. */
+/** People who are paged for an incident of a service, and their channels. */
 export interface Team {
   readonly steps: readonly EscalationStep[];
   readonly contacts: ReadonlyMap<Id<'user'>, Contact>;

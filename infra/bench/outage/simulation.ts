@@ -12,7 +12,7 @@ import { type Letter, Provider, type ProviderLimits } from './provider.ts';
 import { type Cause, type Team, teamOf } from './region.ts';
 import { Turns } from './turns.ts';
 
-/** How many processes there are, and what each does in a second (measured: see src/docs/sizing.md). */
+/** Number of processes, and the work of each in a second (measured: see src/docs/sizing.md). */
 export interface Fleet {
   readonly workers: number;
   readonly eventsPerWorker: number;
@@ -27,7 +27,7 @@ const EVENTS_PER_CAUSE = 20;
 const INCIDENT_LIMIT = { incidents: 20, minutes: 5 };
 /** People answer this long after the first message reaches them, on average. */
 const ANSWER_SECONDS = 240;
-/** Of those whom a message reaches: the others sleep on, and the next step pages somebody else. */
+/** Share of the people reached who answer. The others sleep on, and the next step pages somebody else. */
 const ANSWERING_SHARE = 0.85;
 const BATCH = { items: 1_000, itemsOfOrg: 500, jobs: 96 };
 
@@ -55,7 +55,7 @@ interface Mailbox {
   digest: (WaitingDigest & { readonly message: Waiting }) | null;
 }
 
-/** What happened in a minute. */
+/** Events of a minute. */
 export interface Minute {
   incidents: number;
   stormMembers: number;
@@ -81,7 +81,7 @@ export interface Arrival {
 export interface Outcome {
   readonly minutes: readonly Minute[];
   readonly arrivals: readonly Arrival[];
-  /** From the request to the provider, without its own line. */
+  /** Seconds from the request to the provider, without waiting in its line. */
   readonly askedLate: readonly number[];
   readonly firstWord: ReadonlyMap<string, number>;
   readonly peoplePaged: number;
@@ -318,7 +318,7 @@ export class OutageSimulation {
   }
 }
 
-/** As many jobs as a worker reads to decide whose turn it is. */
+/** Number of jobs that a worker reads to decide whose turn it is. */
 const READY_MAX = 500;
 
 /** The same people sleep on whatever they are sent. */

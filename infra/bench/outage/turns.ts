@@ -1,4 +1,4 @@
-/** What waits, by organization: each is asked for one thing in turn, as `listDue` of the stores orders it. */
+/** Waiting items by organization: each organization takes turns, in the order of the stores' `listDue`. */
 export class Turns<Item> {
   readonly #lines = new Map<number, Item[]>();
   #length = 0;

@@ -11,7 +11,7 @@ import type { BenchInstallation } from '#infra/bench/harness.ts';
 import { alertOnExceptions, createPagedService, type PagedService } from './fixture.ts';
 import { newEventId, sendException } from './sender.ts';
 
-/** What somebody sends who has seen one browser DSN of another organization. */
+/** Requests of somebody who has seen one browser DSN of another organization. */
 export interface Attack {
   readonly name: string;
   readonly about: string;

@@ -60,7 +60,7 @@ export function duplicatesAmong(requests: readonly TakenRequest[]): number {
   return firstAnswered < 0 ? 0 : requests.length - 1 - firstAnswered;
 }
 
-/** Also when the sender did not live to hear the answer, which then has no status. */
+/** Whether the provider took a request. One whose sender died before the answer has no status, and counts. */
 function isTaken({ method, status }: PhoneRequest): boolean {
   return method === 'POST' && (status === 201 || status === null);
 }
@@ -73,11 +73,11 @@ function notificationOf({ form }: PhoneRequest): string {
 export interface PageFigures {
   readonly incidents: number;
   readonly steps: number;
-  /** Of those, how many have a state other than `fired`. */
+  /** Number of steps in a state other than `fired`. */
   readonly stepsNotFired: number;
   readonly stepsFiredTwice: number;
   readonly pages: number;
-  /** Of those, how many were told of by a digest. */
+  /** Number of pages that a digest told. */
   readonly inDigests: number;
   /** Entries of the log that no provider ever took, neither by themselves nor in a digest. */
   readonly lost: number;
@@ -85,7 +85,7 @@ export interface PageFigures {
   readonly duplicates: number;
 }
 
-/** What became of every step and page. News about settled incidents is left out. */
+/** Counts the outcomes of every step and page. Updates about settled incidents are left out. */
 export async function countPages({ sql }: Database, taken: TakenPages): Promise<PageFigures> {
   const counts = await sql.row<Omit<PageFigures, 'pages' | 'inDigests' | 'lost' | 'duplicates'>>(
     `select (select count(*)::int from incidents) as incidents,

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What the processes of one kind take, on Linux. */
+/** Resources of the processes of one kind, on Linux. */
 export interface ProcessUse {
   readonly name: string;
   readonly processes: number;
-  /** As `ps` shows it: what several processes share counts in each. */
+  /** Resident memory as `ps` shows it: memory that several processes share counts in each. */
   readonly residentBytes: number;
   /** Nobody else's: it would be free if the process ended. */
   readonly ownBytes: number;
 }
 
-/** By a part of the command line. What is none of these is PostgreSQL, whose processes rename themselves. */
+/** Kinds of processes by a part of the command line; others are PostgreSQL's, which rename themselves. */
 const NAMES = [
   ['infra/embedded/start.ts', 'Supervisor'],
   ['infra/embedded/chdb_server', 'ClickHouse'],
@@ -82,8 +82,8 @@ export function processorUsedBelow(pid: number): ReadonlyMap<string, number> {
 }
 
 /**
- * What they take together, with programs and memory that several of them map counted once: of each file the part that
- * the process with the largest has in memory. Of all kinds of process, or of these.
+ * Returns the memory of all processes together, or of some kinds, with programs and memory that several of them map
+ * counted once: of each file the part that the process with the largest has in memory.
  */
 export function residentTogether(pid: number, kinds: readonly string[] | null = null): number {
   const files = new Map<string, number>();
@@ -114,7 +114,7 @@ function nameOf(pid: number): string | null {
 
 const cpuMsOf = (pid: number): number => ticksOf(pid, 11, 12) * TICK_MS;
 
-/** Of programs that it has started and that are over. */
+/** Returns the time of child programs that have ended. */
 const endedMsOf = (pid: number): number => ticksOf(pid, 13, 14) * TICK_MS;
 
 function ticksOf(pid: number, user: number, system: number): number {
@@ -124,7 +124,7 @@ function ticksOf(pid: number, user: number, system: number): number {
 }
 
 interface Mapping {
-  /** What is mapped; several processes may share it. */
+  /** Mapped file; several processes may share it. */
   readonly file: string;
   readonly residentBytes: number;
   readonly ownBytes: number;

@@ -7,14 +7,14 @@ import type { PageWatch } from './pages.ts';
 import { newEventId, sendUntilTaken } from './sender.ts';
 import type { RunningProcesses } from './running_processes.ts';
 
-/** What one kill cost, in milliseconds from the kill. */
+/** Cost of one kill, in milliseconds from the kill. */
 export interface Recovery {
   readonly victim: string;
-  /** Until the process is back and every store answers. */
+  /** Time until the process is back and every store answers. */
   readonly readyMs: number;
-  /** Until exceptions of just before and just after the kill have paged somebody. */
+  /** Time until exceptions of just before and just after the kill have paged somebody. */
   readonly pagedMs: number;
-  /** Of those exceptions. */
+  /** Ids of those exceptions. */
   readonly eventIds: readonly string[];
 }
 
@@ -28,7 +28,7 @@ interface Setup {
 }
 
 const ROUNDS = 3;
-/** Of six processes at most. */
+/** Number of kills with at most six processes. */
 export const RECOVERIES_MAX = ROUNDS * 6;
 const LOOK_MS = 50;
 const GIVEN_UP_AFTER_MS = 60_000;

@@ -16,7 +16,7 @@ export class RunningProcesses {
     return [...this.#pids.keys()].toSorted();
   }
 
-  /** How often each was killed. */
+  /** Number of kills of each process. */
   get killed(): ReadonlyMap<string, number> {
     return this.#killed;
   }

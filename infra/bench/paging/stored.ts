@@ -3,7 +3,7 @@ import { createClient } from '@clickhouse/client';
 import { runningConfig } from '#entry/running_config.ts';
 import { loadConfig } from '#entry/config.ts';
 
-/** What the installation on this folder has stored: ids as senders write them, and values of the metric `load`. */
+/** Lists what the installation has stored: ids as senders write them, and values of the metric `load`. */
 export async function listStored(dataDir: string): Promise<{ eventIds: Set<string>; values: Set<number> }> {
   const { clickhouseUrl } = await runningConfig(loadConfig({ DATA_DIR: dataDir }));
   const clickhouse = createClient({ url: clickhouseUrl ?? '' });

@@ -38,7 +38,7 @@ interface Outcome {
   readonly store: StoreName;
   /** While the link was cut. */
   readonly acceptedMeanwhile: number;
-  /** From when the link was joined again. */
+  /** Time since the link was joined again. */
   readonly wellMs: number;
   readonly pagedMs: number;
 }
@@ -171,7 +171,7 @@ function isStored(stored: { eventIds: Set<string>; values: Set<number> }, accept
   return accepted.eventIds.isSubsetOf(stored.eventIds) && accepted.values.isSubsetOf(stored.values);
 }
 
-/** What groups have beyond what was accepted. */
+/** Counts the events in groups beyond those that were accepted. */
 async function countedTwice({ sql }: Database, { eventIds }: Accepted): Promise<number> {
   const row = await sql.row<{ events: number }>(
     'select coalesce(sum(events), 0)::int as events from exception_group_counts',

@@ -1,8 +1,8 @@
-/** What the part in the namespace and the part with the stores agree on. */
+/** Names on which the part in the namespace and the part with the stores agree. */
 export const STORES = ['PostgreSQL', 'Redis', 'ClickHouse'] as const;
 export type StoreName = (typeof STORES)[number];
 
-/** Those that are cut off in this run, one after the other. */
+/** Stores that are cut off in this run, one after the other. */
 export const CUT_STORES = STORES.filter((store) =>
   (process.env['BENCH_PARTITION'] ?? store).split(',').includes(store),
 );

@@ -21,7 +21,7 @@ export type Role = 'api' | 'worker' | 'pager';
 /** One of many processes. */
 export interface Member {
   readonly role: Role;
-  /** Of an API process. */
+  /** Address of an API process. */
   readonly url: string;
   readonly child: NodeChild;
 }
@@ -44,7 +44,7 @@ const PHONE_NUMBER = '+15005550006';
 /** Every process has up to fifty. */
 const CONNECTIONS_MAX = '1200';
 
-/** Where the stores are: those that are configured, or embedded ones that are started for this run. */
+/** Addresses of the stores: configured ones, or embedded ones that are started for this run. */
 export interface Stores {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
@@ -148,7 +148,7 @@ export class Fleet {
     return member;
   }
 
-  /** Those that run, the oldest first. */
+  /** Returns the running members of a role, the oldest first. */
   of(role: Role): Member[] {
     return this.#members.filter((member) => member.role === role);
   }
@@ -167,14 +167,14 @@ export class Fleet {
     return performance.now() - began;
   }
 
-  /** As a machine that loses power. */
+  /** Kills a member, as a machine that loses power does. */
   async kill(member: Member): Promise<void> {
     this.#forget(member);
     member.child.kill();
     await member.child.exited;
   }
 
-  /** What the first API process has written of the organization that it created. */
+  /** Returns the file in which the first API process described the organization that it created. */
   firstRun(): FirstRun {
     const found = readFirstRun(this.#dataDir('api-0'));
     if (found === null) throw new Error('the stores are not new: name empty ones');

@@ -12,9 +12,9 @@ import type { Fleet } from './fleet.ts';
 
 const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);
 const OPEN_INCIDENTS = Number(process.env['BENCH_INCIDENTS'] ?? 100_000);
-/** As many as the longest list has: what grows from here on grows with what is there, and not with the answer. */
+/** Length of the longest list: from here on costs grow with stored rows, not with the answer. */
 const OF_FULL_LISTS = 5_000;
-/** Of one request. */
+/** Size of one request. */
 const BATCH = 20_000;
 const SERIES_OF_SERVICE = 200_000;
 const IDLE_MS = 15_000;
@@ -38,7 +38,7 @@ interface Setting {
   readonly ruleId: string;
 }
 
-/** What grows with series and with open incidents, and what does not. One process of each role. */
+/** Measures how costs grow with series and with open incidents, with one process of each role. */
 export async function measureGrowth(fleet: Fleet): Promise<void> {
   for (const role of ['api', 'worker', 'pager'] as const) {
     // Processes that have done nothing yet, so that what they hold is what is measured.
@@ -207,7 +207,7 @@ async function createRules({ db, serviceId }: Setting, from: number, to: number)
   await db.sql.run('vacuum analyze alert_rules');
 }
 
-/** As an outage of everything leaves them: each rule has fired, nobody has answered, and every step has been fired. */
+/** Opens incidents as an outage of everything does: each rule and step has fired, and nobody has answered. */
 async function openIncidents({ db, serviceId, fleet }: Setting, from: number, to: number): Promise<void> {
   await db.sql.run(
     `insert into incidents (id, org_id, service_id, rule_id, kind, dedup_key, title, severity, details, steps, status,

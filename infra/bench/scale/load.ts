@@ -61,7 +61,7 @@ export async function sendEvents(
   });
 }
 
-/** To each an equal part. */
+/** Sends an equal part to each process. */
 export async function sendToAll(
   urls: readonly string[],
   requests: readonly Buffer[],
@@ -126,7 +126,7 @@ async function sendAllAtRate(
 
 /** Exceptions of new groups, at an even pace. */
 interface Paging {
-  /** Of no other. */
+  /** Name, which is unique. */
   readonly name: string;
   readonly pages: number;
   readonly everyMs: number;
@@ -182,5 +182,5 @@ export async function spentWhile(work: () => Promise<unknown>): Promise<Spent> {
   return new Map([...spent()].filter(([name]) => name !== 'Supervisor (this program)'));
 }
 
-/** Of all processes together. */
+/** Sums the time of all processes. */
 export const all = (spent: Spent): number => [...spent.values()].reduce((sum, ms) => sum + ms, 0);

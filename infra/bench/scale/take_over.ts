@@ -11,11 +11,11 @@ import type { Fleet } from './fleet.ts';
 const WORKERS = 4;
 const RULES = 48;
 const ROUNDS = 3;
-/** Until every worker has its share. */
+/** Time until every worker has its share. */
 const SETTLED_MS = 8_000;
 const GIVEN_UP_AFTER_MS = 60_000;
 
-/** How long rules wait for another worker when theirs is killed: until the breaches of just after it have opened incidents. */
+/** Measures the time from the kill of a worker until new breaches of its rules have opened incidents. */
 export async function measureTakeOver(fleet: Fleet): Promise<void> {
   await fleet.scaleTo('api', 1);
   await fleet.scaleTo('worker', WORKERS);
@@ -68,7 +68,7 @@ async function watch(fleet: Fleet, names: readonly string[]): Promise<string> {
   return service.ingestionKey;
 }
 
-/** When there were so many. */
+/** Resolves once as many incidents were opened, to the time. */
 async function untilOpened(db: Database, round: number, wanted: number): Promise<number> {
   const deadline = performance.now() + GIVEN_UP_AFTER_MS;
   while ((await countOpened(db, round)) < wanted) {

@@ -6,13 +6,13 @@ export interface Process {
   readonly url: string;
 }
 
-/** What a process said. */
+/** Samples that a process reported. */
 export interface Scraped {
   readonly process: string;
   readonly samples: readonly Sample[];
 }
 
-/** Of the default metrics only those that the dashboard shows. */
+/** Default metrics that the dashboard shows; the others are left out. */
 const OF_EVERY_PROCESS: ReadonlySet<string> = new Set(['process_cpu_seconds_total', 'process_resident_memory_bytes']);
 /** One series for each route, status and bound: more than the dashboard shows. */
 const NOT_EXPORTED = /^tocsin_http_request_duration_seconds/;
@@ -29,7 +29,7 @@ export async function scrape({ name, url }: Process): Promise<Scraped> {
   return { process: name, samples: readSamples(await response.text(), passes) };
 }
 
-/** By OTLP, which says what is a counter. Returns how many samples were taken. */
+/** Sends samples by OTLP, which says what is a counter. Returns the number of samples taken. */
 export async function send(url: string, ingestionKey: string, scraped: readonly Scraped[]): Promise<number> {
   const timeUnixNano = `${Date.now()}000000`;
   const metrics = scraped.flatMap(({ process, samples }) =>

@@ -2,7 +2,7 @@ import type { Client } from '#infra/demo/client.ts';
 
 export const SERVICE_NAME = 'tocsin';
 
-/** Of the figures that are sent, those with a quantile. */
+/** Sent figures that have a quantile. */
 export const LATENCY_GAUGES = [
   { histogram: 'tocsin_ingest_accept_duration_seconds', gauge: 'tocsin_ingest_accept_p99_seconds' },
   { histogram: 'tocsin_exception_group_duration_seconds', gauge: 'tocsin_exception_group_p99_seconds' },
@@ -80,7 +80,7 @@ const [WIDTH, HEIGHT] = [6, 6];
 export interface SelfService {
   readonly serviceId: string;
   readonly ingestionKey: string;
-  /** What was made now, and not by an earlier call. */
+  /** Names of the things that this call made, not an earlier one. */
   readonly made: readonly string[];
 }
 

@@ -62,7 +62,7 @@ async function addNode({ folder, docker }: Engine): Promise<void> {
   rmSync(context, { recursive: true });
 }
 
-/** Where this machine has its own packages from. */
+/** Returns the mirror from which this machine has its packages. */
 export async function debianMirror(): Promise<string> {
   const suite = debianSuite();
   const targets = await obtain('apt-get', [

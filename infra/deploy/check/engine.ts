@@ -12,7 +12,7 @@ export interface Engine {
   readonly folder: string;
   docker(args: readonly string[], execution?: Execution): Promise<string>;
   tryDocker(args: readonly string[], execution?: Execution): Promise<Executed>;
-  /** Where its API listens, for figures that its command line does not give. */
+  /** Socket of its API, for figures that its command line does not give. */
   readonly socket: string;
   /** Ends every container, and removes everything. */
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ export const IMAGE = 'tocsin-check/tocsin';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const DOCKERFILE = path.join(import.meta.dirname, '../Dockerfile');
-/** What the image may weigh, without its base. */
+/** Largest size of the image without its base. */
 const LAYER_BYTES_MAX = 130e6;
 
 /** Builds the image as anybody would, on the base of this check. */
@@ -38,7 +38,7 @@ export async function buildImage({ docker, tryDocker }: Engine, report: Report, 
   report.figure('image, build without the base', `${seconds(began)}, ${seconds(builtFrom)} of it after the packages`);
 }
 
-/** What it weighs, what it holds, and how it says so. */
+/** Checks the image's size, contents and labels. */
 export async function checkImage(engine: Engine, report: Report): Promise<void> {
   const { docker } = engine;
   const sizeOf = async (image: string) => Number(await docker(['image', 'inspect', '-f', '{{.Size}}', image]));

@@ -38,13 +38,16 @@ export async function parseObjects(tools: Tools, yaml: string): Promise<Kubernet
     .map((object) => object as KubernetesObject);
 }
 
-/** What is wrong with them: unknown fields, missing ones, wrong types, values out of bounds. */
+/** Finds unknown and missing fields, wrong types, and values out of bounds. */
 export async function findObjectFaults(tools: Tools, objects: readonly KubernetesObject[]): Promise<string[]> {
   const invalid = await Promise.all(objects.map((object) => findValueFault(tools, object)));
   return [...invalid.filter((fault) => fault !== null), ...(await findTypeFaults(tools, objects))];
 }
 
-/** By the schema of its kind: required fields, patterns, enumerations, bounds. It ignores fields that it does not know. */
+/**
+ * Checks an object by the schema of its kind: required fields, patterns, enumerations, bounds. Unknown fields are
+ * ignored.
+ */
 async function findValueFault(tools: Tools, object: KubernetesObject): Promise<string | null> {
   const { kind, metadata } = object;
   const loaded = (await loadTool(tools, moduleOf(object))) as Record<

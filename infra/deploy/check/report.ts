@@ -1,7 +1,7 @@
 /** Something that this machine does not have, or that cannot be downloaded now: skipped, and said loudly. */
 export class Unavailable extends Error {}
 
-/** What a check prints. */
+/** Output of a check. */
 export interface Report {
   /** A line about what is being done. */
   say(text: string): void;

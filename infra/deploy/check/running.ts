@@ -23,7 +23,7 @@ export async function bringUp({ compose, baseUrl }: Stack, report: Report): Prom
   report.figure('compose, from nothing to ready', seconds(began));
 }
 
-/** Who runs, and what each may do. */
+/** Checks the users of the containers, and their rights. */
 export async function checkContainers({ docker }: Engine, stack: Stack, report: Report): Promise<void> {
   const faults: string[] = [];
   for (const service of PROCESSES) {
@@ -74,7 +74,10 @@ export async function runDemo(engine: Engine, stack: Stack, report: Report): Pro
   return key;
 }
 
-/** What each process uses while nothing happens, and under a steady load. Resolves to how many exceptions were accepted. */
+/**
+ * Measures the resources of each process without load and under a steady load. Resolves to the number of accepted
+ * exceptions.
+ */
 export async function measureUsage(engine: Engine, stack: Stack, target: Target, report: Report): Promise<number> {
   const names = [...PROCESSES, ...STORES];
   const containers = new Map(
@@ -139,7 +142,7 @@ export async function checkStopping({ docker }: Engine, stack: Stack, target: Ta
   return events.accepted;
 }
 
-/** Where this machine reaches the container, also at ports that compose does not publish. */
+/** Returns the address at which this machine reaches the container, also at ports that compose does not publish. */
 async function addressOf(docker: Engine['docker'], container: string): Promise<string> {
   const template = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
   return (await docker(['inspect', '-f', template, container])).trim().split(' ')[0] ?? '';

@@ -20,7 +20,7 @@ export interface Stack {
   tryCompose(args: readonly string[], secondsMax?: number): Promise<Executed>;
   /** The ids of the containers of a service. */
   containers(service: string): Promise<string[]>;
-  /** What a command of the product prints as JSON. */
+  /** Runs a command of the product, and returns the JSON that it prints. */
   tocsin<Printed>(...args: string[]): Promise<Printed>;
   password(): string;
 }

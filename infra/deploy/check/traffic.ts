@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Where the senders of one service send to. */
+/** Addresses for the senders of one service. */
 export interface Target {
   readonly baseUrl: string;
   readonly dsn: string;
@@ -20,7 +20,7 @@ export interface Traffic {
 
 interface Sent {
   readonly sent: number;
-  /** Those that the API has answered with 2xx. */
+  /** Requests that the API answered with 2xx. */
   readonly accepted: number;
 }
 

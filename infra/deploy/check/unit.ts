@@ -5,7 +5,7 @@ import { type Report, Unavailable } from './report.ts';
 
 const UNIT = path.resolve(import.meta.dirname, '../tocsin.service');
 
-/** As far as a machine without the service can tell: known directives, and how much the unit may do. */
+/** Checks the unit as far as a machine without the service can: known directives, and the rights of the unit. */
 export async function checkUnit(report: Report): Promise<void> {
   const analyse = (...args: string[]) =>
     tryToExecute('systemd-analyze', args).catch(() => {

@@ -1,10 +1,10 @@
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** What a container has used, as its control group counts it. */
+/** Resources that a container has used, as its control group counts them. */
 export interface Usage {
   readonly processorMs: number;
-  /** Without what the cache of files can give back. */
+  /** Memory without the files in the cache. */
   readonly memoryBytes: number;
 }
 

@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What the processes of an image load, as paths below the root. The console is built, so its sources are left out. */
+/**
+ * Files that the processes of an image load, as paths below the root. The console is built, so its sources are left
+ * out.
+ */
 export const SERVER_SOURCES = ['src', 'workers', 'infra/migrations'];
 export const isServerSource = (file: string): boolean => !/^src\/console(?:\/|$)/.test(file.split(path.sep).join('/'));
 
@@ -47,7 +50,7 @@ export function foldersOf(root: string, names: readonly string[]): string[] {
   return [...found].toSorted();
 }
 
-/** As Node looks a package up: beside the one that needs it, then further out. */
+/** Finds a package as Node does: beside the package that needs it, then further out. */
 function findPackage(root: string, from: string, name: string): string | null {
   const nested = path.join(from, 'node_modules', name);
   if (existsSync(path.join(root, nested, 'package.json'))) return nested;

@@ -9,7 +9,7 @@ import zlib from 'node:zlib';
 import { ClickHouseFailure } from './failure.ts';
 import { notImplemented } from './request.ts';
 
-/** For a statement, which is held in memory. */
+/** Largest size of a statement, which is held in memory. */
 const TEXT_BYTES_MAX = 32 * 1024 * 1024;
 
 /** The decompressed body; throws as soon as it is too long. */

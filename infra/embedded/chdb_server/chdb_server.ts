@@ -6,14 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Engine } from './engine.ts';
 import { ChdbHttpServer } from './http_server.ts';
 
-/** What `startChdbServer` takes, and what `main.ts` expects as its first message. */
+/** Options of `startChdbServer`, and first message to `main.ts`. */
 export interface ChdbServerOptions {
   readonly dataDir: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** How much memory the engine may use in all. */
+  /** Memory that the engine may use in all. */
   readonly memoryBytes: number;
   /** Longest body with rows, after decompression. */
   readonly rowsBytesMax: number;
@@ -27,7 +27,7 @@ export interface ChdbServerOptions {
 }
 
 export interface ChdbServer {
-  /** With user and password, as `createClient({ url })` of `@clickhouse/client` takes it. */
+  /** URL with user and password, as `createClient({ url })` of `@clickhouse/client` takes it. */
   readonly url: string;
   /** Cancels queries in progress and closes the data folder. */
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ export interface ChdbServer {
 const OPEN_DEADLINE_MS = 10_000;
 const IDLE_THREADS_MAX = 32;
 const CACHE_BYTES = 64 * 1024 * 1024;
-/** How often the engine measures how much memory it really holds; its own default is twenty times a second. */
+/** Time between two measurements of the memory that the engine really holds; its default is twenty a second. */
 const MEMORY_CHECK_MS = 500;
 /**
  * Pause before a table that had nothing to merge is looked at again, when nothing was inserted meanwhile. The engine's

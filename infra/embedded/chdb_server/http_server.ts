@@ -17,7 +17,7 @@ export interface HttpServerOptions {
   readonly password: string;
   /** A private folder for the rows of inserts in progress. */
   readonly spoolDir: string;
-  /** How much one query may use. */
+  /** Memory that one query may use. */
   readonly queryMemoryBytes: number;
   /** Longest body with rows, unpacked. */
   readonly rowsBytesMax: number;

@@ -4,7 +4,7 @@ export interface Token {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** How many parentheses, brackets or braces are open around it. */
+  /** Number of open parentheses, brackets and braces around it. */
   readonly depth: number;
 }
 
@@ -38,7 +38,7 @@ export function* readTokens(sql: string): Generator<Token> {
   }
 }
 
-/** Where the pattern's match at this place ends; the place itself when it does not match there. */
+/** Returns the end of the pattern's match at this place; the place itself if it does not match there. */
 function match(pattern: RegExp, sql: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(sql) ? pattern.lastIndex : at;

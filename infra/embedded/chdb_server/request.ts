@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ClickHouseFailure } from './failure.ts';
 import { quoteName, quoteText } from './quoting.ts';
 
-/** What a request says about its query besides the text and the rows. */
+/** Options of a request besides the text and the rows of its query. */
 export interface QueryContext {
   readonly queryId: string;
   readonly database: string | null;
@@ -34,7 +34,7 @@ const OF_TRANSPORT = new Set([
   'wait_end_of_query',
 ]);
 
-/** What a real server supports and this one does not: refused instead of ignored. */
+/** Options that a real server supports and this server does not: they are refused instead of ignored. */
 const UNSUPPORTED = ['session_id', 'role', 'compress', 'decompress', 'user', 'password'] as const;
 
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

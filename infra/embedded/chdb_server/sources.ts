@@ -28,7 +28,7 @@ export const HARMLESS_TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
 const REACHING =
   /^(?:file|filecluster|filesystem|url|urlcluster|executable|python|jdbc|odbc|mysql|postgresql|sqlite|mongodb|redis|input_file|disk|eval|loop|dictionary|arrowstream|ytsaurus|cosn|oss|gcs|fuzzquery|viewexplain|viewifpermitted|catboostevaluate|(?:s3|hdfs|remote|cluster|azure|deltalake|iceberg|hudi|paimon|prometheus)\w*|timeseries(?:data|metrics|samples|selector|tags)|mergetree(?:analyze|index|projection|text)\w*|ai[a-z]+|dictget\w*)$/;
 
-/** Where the operator has configured a cluster, its servers may be reached. */
+/** Table functions of a cluster: its servers may be reached, as the operator has configured them. */
 const OF_CLUSTER = /^cluster(allreplicas)?$/;
 
 const HARMLESS_ENGINE =
@@ -40,7 +40,7 @@ const REFUSED_OBJECTS = new Set(['DICTIONARY', 'NAMED', 'FUNCTION', 'USER', 'ROL
 const ELSEWHERE = new Set(['DISK', 'VOLUME', 'SHARD']);
 const PARTS = new Set(['PART', 'PARTITION', 'WITH', '']);
 
-/** Behind these a text is the name of a table. */
+/** Words before the name of a table. */
 const BEFORE_TABLE = new Set(['FROM', 'JOIN', 'INTO', 'TABLE', 'EXISTS', 'DESCRIBE', 'DESC']);
 const ENDS_FROM = new Set([
   'WHERE',
@@ -115,7 +115,7 @@ function requireHarmlessEngine(token: Token | undefined, hasCluster: boolean): v
   if (!HARMLESS_ENGINE.test(name)) throw refused(`ENGINE = ${name}`);
 }
 
-/** In lower case, whether it is quoted or not; an honest name of a function has no escape in it. */
+/** Returns the name in lower case, quoted or not. The name of a real function has no escape in it. */
 function nameOf({ kind, text }: Token): string {
   if (kind !== 'quoted') return text.toLowerCase();
   const name = text.slice(1, -1).toLowerCase();

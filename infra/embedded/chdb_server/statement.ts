@@ -1,7 +1,7 @@
 import { ClickHouseFailure } from './failure.ts';
 import { keyword, readTokens, type Token } from './lexer.ts';
 
-/** What has to be known of a statement before it is handed to the engine. */
+/** Kind of a statement, as it must be known before the engine gets it. */
 export type Statement =
   | {
       /** Rows follow the statement: in its own text, in the body of the request, or in both. */

@@ -7,8 +7,8 @@ interface Alarm {
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /**
- * What happens on its own at an instant of the phone's clock: a ringing time-out, silence in a call, a late call-back.
- * With a real clock each alarm rings by itself; with a clock moved by a test, `elapse` rings what has become due.
+ * Events at an instant of the phone's clock: a ringing time-out, silence in a call, a late call-back. With a real clock
+ * each alarm rings by itself; with a clock moved by a test, `elapse` rings what has become due.
  */
 export class Alarms {
   readonly #pending = new Set<Alarm>();

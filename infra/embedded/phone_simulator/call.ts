@@ -33,15 +33,15 @@ export interface PhoneCall {
   readonly updatedAtMs: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** How long it may ring, in seconds. */
+  /** Longest time that it rings, in seconds. */
   readonly timeoutSeconds: number;
   readonly pickedUpBy: PickedUpBy | null;
-  /** What Twilio reports, and only when the request asked for machine detection. */
+  /** Answerer as Twilio reports it; null unless the request asked for machine detection. */
   readonly answeredBy: 'human' | 'machine_start' | 'machine_end_beep' | null;
   readonly transcript: readonly CallLine[];
   /** The caller waits for keys. */
   readonly isListening: boolean;
-  /** Why the caller's document could not be followed: Twilio's code and a sentence. */
+  /** Reason why the caller's document could not be followed: Twilio's code and a sentence. */
   readonly problem: string | null;
 }
 
@@ -61,7 +61,7 @@ export function durationSeconds(call: PhoneCall): number {
   return Math.ceil((call.endedAtMs - call.startedAtMs) / 1_000);
 }
 
-/** As Twilio's REST API shows a call. */
+/** Returns a call as Twilio's REST API shows it. */
 export function toCallResource(call: PhoneCall, accountSid: string) {
   const uri = `/2010-04-01/Accounts/${accountSid}/Calls/${call.sid}`;
   return {

@@ -4,7 +4,7 @@ import { callParams, type Line } from './line.ts';
 import { toRfc2822 } from './message.ts';
 import type { Reports } from './reports.ts';
 
-/** What a caller may subscribe to; `completed` is every end of a call, whatever its status. */
+/** Events of a call to which a caller may subscribe; `completed` is every end of a call, whatever its status. */
 export type CallEvent = 'initiated' | 'ringing' | 'answered' | 'completed';
 
 const SIP_RESPONSES: Partial<Record<CallStatus, string>> = {

@@ -42,7 +42,7 @@ const aPickUp = Compile(Type.Object({ callSid, by: Type.Optional(Type.Enum(['hum
 const aKeyPress = Compile(Type.Object({ callSid, keys: Type.String({ minLength: 1, maxLength: 32 }) }, closed));
 const nothing = Compile(Type.Object({}, closed));
 
-/** What a person does and a test sees, as JSON for other processes. Mounted at /phone/api; see the README. */
+/** Serves what a person does and a test sees as JSON, at /phone/api; see the README. */
 export async function controlApi(app: FastifyInstance, { exchange, people, faults, reports }: Parts): Promise<void> {
   app.removeContentTypeParser('text/plain');
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {

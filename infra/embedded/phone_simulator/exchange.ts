@@ -19,7 +19,7 @@ export interface PhoneRequest {
   readonly seq: number;
   readonly receivedAtMs: number;
   readonly method: string;
-  /** Without the query string. */
+  /** Path without the query string. */
   readonly path: string;
   readonly form: Form;
   /** Null while it is not answered. */
@@ -32,10 +32,10 @@ export type CallbackKind = 'message_status' | 'call_status' | 'machine_detection
 export interface PhoneCallback {
   readonly seq: number;
   readonly kind: CallbackKind;
-  /** Of the message or call. */
+  /** Sid of the message or call. */
   readonly sid: string;
   readonly method: 'GET' | 'POST';
-  /** As signed: the public address. */
+  /** URL as it is signed: the public address. */
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
   readonly atMs: number;

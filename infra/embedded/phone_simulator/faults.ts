@@ -4,9 +4,9 @@ import { Compile } from 'typebox/compile';
 const scope = {
   /** The person's number; without it, everybody. */
   number: Type.Optional(Type.String()),
-  /** Without it, everything the fault can apply to. `reply` is the call-back for an SMS that a person sends. */
+  /** Kind of exchange, or every kind; `reply` is the call-back for an SMS that a person sends. */
   on: Type.Optional(Type.Enum(['message', 'call', 'reply', 'lookup'])),
-  /** How often it applies; without it, until it is cleared. */
+  /** Number of times that it applies; without it, until it is cleared. */
   times: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
@@ -19,7 +19,7 @@ function kind<K extends string, P extends Type.TProperties>(name: K, properties:
 }
 
 /**
- * What goes wrong.
+ * Fault of the provider or the network.
  * - `http_error`: the REST request is refused; without `code` the body is a web page, as a broken proxy sends.
  * - `hang`, `drop`: the request is never answered, or its connection is cut, before or after it took effect.
  * - `slow`: the request is handled `byMs` late.
@@ -52,7 +52,7 @@ export const Fault = Type.Union([
 export type Fault = Static<typeof Fault>;
 export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>;
 
-/** Where a fault can apply. */
+/** Place to which a fault can apply. */
 export interface FaultPoint {
   readonly on: 'message' | 'call' | 'reply' | 'lookup';
   /** The person's number. */

@@ -1,7 +1,7 @@
 import type { PhoneCall } from './call.ts';
 import type { Gather, Verb } from './twiml.ts';
 
-/** What was requested for a call, and its progress: the part that only the switchboard uses. */
+/** Request for a call and its progress: the part that only the switchboard uses. */
 export interface Line {
   readonly call: PhoneCall;
   /** The person's end. */
@@ -10,7 +10,7 @@ export interface Line {
   readonly statusCallback: { readonly url: string; readonly method: 'GET' | 'POST' } | null;
   readonly statusEvents: readonly string[];
   readonly machineDetection: MachineDetection | null;
-  /** Of the next report. */
+  /** Sequence number of the next report. */
   sequenceNumber: number;
   /** The verbs still to come, and the address they came from. */
   verbs: readonly Verb[];
@@ -19,7 +19,7 @@ export interface Line {
   /** Rises when another document takes over, so that an answer that comes late is not followed. */
   run: number;
   gather: { readonly verb: Gather; digits: string } | null;
-  /** How long the caller has been speaking since the last wait, in milliseconds. */
+  /** Time that the caller has been speaking since the last wait, in milliseconds. */
   talkMs: number;
   cancelAlarm: () => void;
 }
@@ -40,7 +40,7 @@ export interface MachineDetection {
   readonly isAsync: boolean;
 }
 
-/** What every request about a call carries. */
+/** Returns the parameters of every request about a call. */
 export function callParams({ call }: Line, accountSid: string): Record<string, string> {
   return {
     AccountSid: accountSid,

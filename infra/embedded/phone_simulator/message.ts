@@ -29,11 +29,11 @@ export interface PhoneMessage {
   readonly history: readonly { readonly status: MessageStatus; readonly atMs: number }[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** When it left; null until then. */
+  /** Time at which it left; null until then. */
   readonly sentAtMs: number | null;
 }
 
-/** As Twilio's REST API shows a message. */
+/** Returns a message as Twilio's REST API shows it. */
 export function toMessageResource(message: PhoneMessage, accountSid: string) {
   const uri = `/2010-04-01/Accounts/${accountSid}/Messages/${message.sid}`;
   return {

@@ -27,7 +27,7 @@ interface Parts {
 }
 
 /**
- * What people do with their phones. Every method resolves when the product has received it and answered. It throws
+ * Actions of people with their phones. Every method resolves when the product has received it and answered. It throws
  * NotPossible when the state of the call does not allow it.
  */
 export class People {

@@ -21,15 +21,15 @@ export interface PhoneOptions {
   readonly token?: string;
   readonly accountSid: string;
   readonly authToken: string;
-  /** At least one number. */
+  /** Numbers of the account, one at least. */
   readonly numbers: readonly AccountNumber[];
   /** Real time between the steps of a message or call, default 0. */
   readonly delayMs?: number;
-  /** Where to connect for an address that the product gave. Signatures always cover the address itself. */
+  /** Maps a public address to the one to connect to. Signatures always cover the public one. */
   readonly publicUrlRewrite?: (url: string) => string;
   /** Milliseconds since 1970. When given, nothing rings out or falls silent by itself: call `elapse` after moving it. */
   readonly now?: () => number;
-  /** How many messages, calls, requests and call-backs are kept of each, default 5,000. */
+  /** Number of messages, calls, requests and call-backs that are kept of each, default 5,000. */
   readonly keep?: number;
 }
 
@@ -50,7 +50,7 @@ export interface Phone extends Pick<
   mark(): Mark;
   /** The oldest message that fits, now or as soon as there is one; rejects after `timeoutMs`. */
   waitForMessage(query: MessageQuery): Promise<PhoneMessage>;
-  /** As for messages. Without a `status` it waits until the call has begun to ring. */
+  /** Waits as `waitForMessage` does. Without a `status` it waits until the call has begun to ring. */
   waitForCall(query: CallQuery): Promise<PhoneCall>;
   /** Resolves when no message or call is between two steps and no call-back waits for its answer. */
   settled(): Promise<void>;

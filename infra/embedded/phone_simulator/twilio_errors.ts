@@ -34,7 +34,7 @@ const TWILIO_ERRORS: Readonly<Record<number, readonly [status: number, message: 
   21626: [400, 'Invalid statusCallbackEvents'],
 };
 
-/** What became of a message that the network did not deliver. */
+/** Reasons why the network did not deliver a message. */
 const DELIVERY_ERRORS: Readonly<Record<number, string>> = {
   30001: 'Queue overflow',
   30002: 'Account suspended',

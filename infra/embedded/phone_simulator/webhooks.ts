@@ -29,7 +29,7 @@ export type Ask = (webhook: Webhook) => Promise<WebhookAnswer>;
 interface AskOptions {
   readonly exchange: Exchange;
   readonly authToken: string;
-  /** Where to connect for a public address; the signature is always over the public one. */
+  /** Returns the address to connect to for a public address; the signature is always over the public address. */
   readonly rewrite: (url: string) => string;
   /** Gives up what is under way when the simulator closes. */
   readonly closing: AbortSignal;

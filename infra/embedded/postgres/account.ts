@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** Who runs the server: PostgreSQL refuses root. Null when this process may run it as itself. */
+/** User that runs the server: PostgreSQL refuses root. Null when this process may run it as itself. */
 export interface Account {
   readonly name: string;
   readonly uid: number;

@@ -21,7 +21,7 @@ afterAll(() => s.close());
 const INFO = { name: 'test', version: '1.0.0' };
 const REDIRECT = 'http://127.0.0.1:4711/callback';
 
-/** What an app of either SDK remembers between its requests. */
+/** State that an app of either SDK keeps between its requests. */
 class Memory {
   readonly redirectUrl = REDIRECT;
   readonly clientMetadata = { client_name: 'Ada', redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' };

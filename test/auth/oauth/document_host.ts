@@ -6,7 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import { onTestFinished } from 'vitest';
 
-/** Of localhost and 127.0.0.1, until 2126, for the key that `keyOfTests` derives. */
+/** Certificate of localhost and 127.0.0.1, until 2126, for the key that `keyOfTests` derives. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBWzCCAQ2gAwIBAgIUO/DggVJioAyvd8/Hg5QcmHYO/UYwBQYDK2VwMBQxEjAQ
 BgNVBAMMCWxvY2FsaG9zdDAgFw0yNjExMjExNTM5MDhaGA8yMTI2MTAyODE1Mzkw
@@ -28,7 +28,7 @@ function keyOfTests(): string {
 /** A server over https, trusted by this process, that answers as a test says. */
 export interface DocumentHost {
   readonly origin: string;
-  /** What was asked for, oldest first. */
+  /** Documents that were requested, oldest first. */
   readonly asked: string[];
   /** Serves a document at a path; or answers in whatever way. */
   serve(path: string, document: object | ((request: IncomingMessage, response: ServerResponse) => void)): string;

@@ -21,7 +21,9 @@ afterAll(() => s.close());
 
 const CASES = ROLES.flatMap((role) => (['read_only', 'changes'] as const).map((access) => [role, access] as const));
 
-/** What comes of a call whose body is invalid: only who may call is told that it is. */
+/**
+ * Returns the expected outcome of a call with an invalid body: only callers with the permission are told that it is.
+ */
 function outcomeFor(role: Role, access: string, { permission, effect }: (typeof ACTIONS)[number]): string {
   if (!ROLE_PERMISSIONS[role].includes(permission)) return 'forbidden';
   return access === 'changes' || effect === 'read' ? 'invalid_input' : 'insufficient_scope';

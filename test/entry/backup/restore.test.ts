@@ -81,7 +81,7 @@ test('a restored installation has every row and gives the same answers', async (
   expect(next).toEqual(last);
 });
 
-/** What a pager finds after the restore: when each pending step is due, in minutes from now. */
+/** Returns the pending steps that a pager finds after the restore: due in minutes from now. */
 async function pendingIn({ db }: AppContext, now: Temporal.Instant): Promise<Record<string, number>> {
   const rows = await db.sql.rows<{ title: string; index: number; at: string }>(
     `select i.title, t.step_index as index, extract(epoch from t.due_at)::text as at from incident_steps t

@@ -8,7 +8,7 @@ import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 
-/** So often what is counted is written. */
+/** Interval at which counts are written. */
 const WRITTEN_EVERY_MS = 10_000;
 
 let w: World;

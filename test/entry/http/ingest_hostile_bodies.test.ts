@@ -7,7 +7,7 @@ import { bytes, label, message, number, sample, snappy, varint, writeRequest } f
 import { type World, world } from '#test/kit/world.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** What four bodies of the largest size may take while they are unpacked, and as much again for being joined. */
+/** Memory that four bodies of the largest size may take while they are unpacked, and as much again for being joined. */
 const GROWTH_MAX = 900 * MEGABYTE;
 const DEPTH = 50_000;
 const PROTOBUF = 'application/x-protobuf';

@@ -10,7 +10,7 @@ function watched() {
     limitGrowthAsUsual: () => done.push('as usual'),
     collect: () => done.push('collected'),
   });
-  /** What it does at so many looks, each after so many series, with so many points each. */
+  /** Returns the actions of so many looks, each after so many series with so many points each. */
   const after = (series: number, looks = 1, points = 0): string[] => {
     done.length = 0;
     for (let look = 0; look < looks; look += 1) {

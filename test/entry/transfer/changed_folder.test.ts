@@ -21,7 +21,7 @@ interface Change {
   readonly value: unknown;
 }
 
-/** What everybody's next rows are numbered by, and what others have. */
+/** Selects the numbers of everybody's next rows, and the rows of others. */
 const OTHERS = `
   select (select json_agg(t order by t.id) from organizations t where id <> $1)::text as organizations,
     (select json_agg(t order by t.id) from users t where id = any ($2))::text as users,

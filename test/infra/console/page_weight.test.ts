@@ -8,17 +8,17 @@ import { beforeAll, expect, test } from 'vitest';
 import { CONSOLE_FOLDER, PAGE_FILES } from '#entry/http/console_build.ts';
 import { isConsoleFresh } from '#infra/console/freshness.ts';
 
-/** With the page itself, a font, its data and the stream of changes that makes about 15 requests. */
+/** Most files of a page. The page itself, a font, its data and the stream of changes make that about 15 requests. */
 const FILES_MAX = 9;
-/** What pages have now, so that none becomes heavier unseen. The goal is 250 kB with data and without the font. */
+/** Present weight of pages, so that none becomes heavier unseen. The goal is 250 kB with data and without the font. */
 const BYTES_MAX = 230_000;
 
-/** What is opened at night by phone. An incident with a chart loads two more. */
+/** Pages that are opened at night by phone. An incident with a chart loads two more files. */
 const OPENED_AT_NIGHT: ReadonlySet<string> = new Set(['/', '/incidents', '/incidents/:id']);
 const NIGHT_FILES_MAX = 4;
 const NIGHT_BYTES_MAX = 216_000;
 
-/** What is opened at a desk, with charts or a table of its own. */
+/** Pages that are opened at a desk, with charts or a table of their own. */
 const HEAVY: ReadonlySet<string> = new Set([
   '/dashboards/:id',
   '/rules/new',

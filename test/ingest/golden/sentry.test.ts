@@ -31,7 +31,7 @@ test.each(recordings)('$name is read as it was recorded', async ({ name, plainBo
   for (const event of delivery.events) expect(parseEvent(serializeEvent(event))).toEqual(event);
 });
 
-/** What the recorded programs say of their own events, in the lines that sent them. */
+/** Events of the recorded programs by the marks in the lines that sent them. */
 const MARKS = [
   { client: 'python-1.9.10', mark: 'A', names: ['01-store', '02-store'] },
   { client: 'python-1.9.10', mark: 'F', names: ['04-store', '05-store'] },

@@ -16,7 +16,7 @@ export interface Recording {
   /** `python-1.9.10/01-store`. */
   readonly name: string;
   readonly request: SentryRequest;
-  /** Before the client's Content-Encoding. */
+  /** Body before the client's Content-Encoding. */
   readonly plainBody: Buffer;
 }
 

@@ -21,7 +21,10 @@ const context: fc.Arbitrary<EventContext> = fc.record({
   clientIp: name,
   client: name,
 });
-/** As clients write it: on one line or on many, with anything in its texts, and now and then no JSON at all. */
+/**
+ * Payloads as clients write them: on one line or on many, with anything in their texts, and now and then no JSON at
+ * all.
+ */
 const payload: fc.Arbitrary<Buffer> = fc.oneof(
   fc
     .tuple(fc.record({ message: fc.string({ unit: 'binary' }), extra: fc.jsonValue() }), fc.nat(3))

@@ -42,7 +42,7 @@ function decode(protocol: keyof typeof DECODERS, body: Buffer, type: string): De
   }
 }
 
-/** What the API and the worker make of them, up to what goes to the store. */
+/** Handles points as the API and the worker do, up to what goes to the store. */
 function handOn({ points }: DecodedPoints): void {
   const announced = new AnnouncedSeries();
   for (let from = 0; from < points.length; from += JOB_POINTS) {
@@ -65,7 +65,7 @@ function bodiesOf(size: number): ReturnType<typeof hostileMetricBodies> {
   return bodies;
 }
 
-/** What an API process and a worker do with bodies of about so many bytes. */
+/** Workloads of an API process and a worker with bodies of about so many bytes. */
 export default Object.fromEntries(
   bodiesOf(1_000).map(({ name }, index) => [
     name,

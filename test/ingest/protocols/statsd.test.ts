@@ -23,7 +23,7 @@ async function given({
   own?: string;
   keys?: readonly string[];
   away?: number;
-  /** What is stored of gauges; null while the store is away. */
+  /** Stored values of gauges; null while the store is away. */
   known?: Readonly<Record<string, number>> | null;
 }) {
   const stored: Record<string, string[]> = {};

@@ -4,12 +4,12 @@ import { NewSeriesLimiter } from '#ingest/series/new_series_limiter.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 
 const STARTED_MS = 1_790_000_000_000;
-/** What a processor reads a second at 20 ns a byte. */
+/** Bytes that a processor reads a second at 20 ns a byte. */
 const BYTES_A_SECOND = 50_000_000;
 const BODY_BYTES = 1_000_000;
-/** Of a body that is made for it. */
+/** Least bytes of a series in a body that is made for it. */
 const BYTES_OF_SERIES_MIN = 25;
-/** What taking one in costs beyond its bytes. */
+/** Cost of a new series beyond its bytes. */
 const SERIES_MS = 1 / 1_000;
 
 function pacing() {

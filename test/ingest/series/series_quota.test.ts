@@ -60,7 +60,7 @@ function sendPrometheus(hosts: readonly string[]) {
   return post('/api/ingest/prometheus/write', 'application/x-protobuf', body, w.app);
 }
 
-/** Until the process knows of the other one. */
+/** Waits until the process knows of the other one. */
 async function knowsOfTwo(app: FastifyInstance): Promise<void> {
   const headers = { authorization: `Bearer ${w.context.config.metricsToken}` };
   const metrics = async () => (await app.inject({ method: 'GET', url: '/metrics', headers })).body;

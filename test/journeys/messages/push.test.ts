@@ -14,7 +14,7 @@ import { type World, world } from '#test/kit/world.ts';
 
 const stores = (w: World) => storesOf(w.context.db.session());
 
-/** As the console does it, but for the check that the address is a public one. */
+/** Subscribes as the console does, without the check that the address is public. */
 async function subscribed(
   w: StaffedWorld,
   service: PushService,

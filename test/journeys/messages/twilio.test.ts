@@ -32,7 +32,7 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
   };
 }
 
-/** In one world, each meets one of these faults: what became of the page, and whether the next step fired. */
+/** Pages one person in one world for each of the faults: the outcome of the page, and whether the next step fired. */
 async function eachIsPaged(channel: 'sms' | 'call', faults: readonly ((phone: string) => Fault)[]) {
   const w = await staffedWorld();
   const teamId = await w.staff.team();

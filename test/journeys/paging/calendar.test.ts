@@ -53,7 +53,7 @@ interface CalendarEvent {
   readonly end: Date;
 }
 
-/** As a calendar program reads it. */
+/** Reads events as a calendar program does. */
 function eventsOf(text: string): CalendarEvent[] {
   const calendar = new ICAL.Component(ICAL.parse(text));
   return calendar.getAllSubcomponents('vevent').map((component) => {

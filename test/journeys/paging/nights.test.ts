@@ -47,7 +47,7 @@ const pageEvery = (minutesFromChange: number): number => {
 };
 const DAYS_WALKED = 9;
 
-/** What is on call in the team of the night, as the product was told and as the reference knows it. */
+/** Team of the night with its schedules, as the product was told and as the reference knows them. */
 interface Team {
   readonly teamId: string;
   readonly phones: ReadonlyMap<string, string>;
@@ -135,7 +135,7 @@ async function createTeam(w: StaffedWorld, { zone, odd }: Night, walk: LocalMinu
   return { teamId, phones, slow };
 }
 
-/** Whom the schedules name, as they are stored: what every page and every question is decided by. */
+/** Returns the people whom the stored schedules name, by which every page and every question is decided. */
 async function roster(w: StaffedWorld, { teamId }: Team): Promise<(at: Temporal.Instant) => (string | undefined)[]> {
   const { onCall } = storesOf(w.context.db.session());
   const { schedules } = await onCall.ofTeam(w.orgId, asId('team', teamId), w.clock.now());

@@ -35,7 +35,7 @@ async function doRounds(w: StaffedWorld, names = [...WATCHED_WORK.rules, ...WATC
   await w.context.db.sql.run('update leases set done_at = $1 where name = any($2)', [w.clock.now().toString(), names]);
 }
 
-/** So long an answer is kept. */
+/** Moves the clock beyond the time for which an answer is kept. */
 const aSecondLater = (w: StaffedWorld): void => w.clock.advance({ seconds: 1 });
 
 const health = async (w: StaffedWorld) => {
@@ -78,7 +78,7 @@ async function expectWell(w: StaffedWorld): Promise<void> {
   expect(dog.heard()).toBe(1);
 }
 
-/** As a process of the role does it: by a lease, which says afterwards as of when it was done. */
+/** Runs periodic work as a process of the role does: by a lease, which records the time for which it was done. */
 async function periodically(w: StaffedWorld, name: string, run: () => Promise<void>): Promise<void> {
   let done = 0;
   const counted = async (): Promise<void> => {

@@ -8,12 +8,12 @@ import type { Search, Work } from '#test/kit/counting/work_counter.ts';
 /** Prepares work on input of a size, and returns what is counted or timed: synchronous, the same each time it is called. */
 export type Workload = (size: number) => () => unknown;
 
-/** What a file of workloads exports, by what each is about. */
+/** Workloads that a file exports, by their subjects. */
 export type Workloads = Readonly<Record<string, Workload>>;
 
 /**
- * How much each workload of the file does at each of the sizes, the same in every run: blocks of JavaScript that run, steps
- * of regular expressions, characters that are searched.
+ * Counts the work of each workload of the file at each of the sizes, the same in every run: blocks of JavaScript that
+ * run, steps of regular expressions, characters that are searched.
  */
 export async function countWork(file: string, sizes: readonly number[]): Promise<Map<string, number[]>> {
   const program = fileURLToPath(new URL('./counting_process.ts', import.meta.url));
@@ -41,7 +41,7 @@ function stepsOf({ source, flags, from, found }: Search, text: string): number {
   return search.steps;
 }
 
-/** What remembering may add. */
+/** Work that remembering may add. */
 const FREE = 500;
 const TIMES_MAX = 2.1;
 
@@ -58,9 +58,9 @@ export async function beyondLinear(file: string, size: number): Promise<string[]
 
 interface Bound {
   readonly size: number;
-  /** What any input may take. */
+  /** Work that any input may take. */
   readonly free: number;
-  /** What it may take more for each unit of the size. */
+  /** Work that each unit of the size may add. */
   readonly each: number;
 }
 

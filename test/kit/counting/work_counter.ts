@@ -11,7 +11,7 @@ export interface Search {
   readonly found: { readonly index: number; readonly end: number } | null;
 }
 
-/** What work did: blocks of JavaScript that ran and characters that were searched, and its regular expressions. */
+/** Work that was done: blocks of JavaScript that ran and characters that were searched, and its regular expressions. */
 export interface Work {
   readonly count: number;
   readonly searches: readonly Search[];

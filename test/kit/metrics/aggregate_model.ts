@@ -11,7 +11,7 @@ export interface Sample {
   readonly kind: PointKind;
 }
 
-/** What a counter grew by up to the sample at this time. */
+/** Growth of a counter up to the sample at this time. */
 export interface Growth {
   readonly at: number;
   readonly by: number;
@@ -28,12 +28,13 @@ export function inOrder(samples: readonly Sample[]): readonly Sample[] {
 }
 
 /**
- * How a counter grew from sample to sample; `ordered` is what `inOrder` gave. A value far below the one
- * before it is a reset: the counter began again at 0 and grew to what it is (`counter_growth.ts`). The first sample is where counting begins and grows by
- * nothing, since what a process counted before it was first seen is not growth of now; Prometheus's `increase` says
- * the same. Unlike it, nothing is extrapolated to the window's edges: the increase of a counter of requests is a
- * whole number, and the increases of adjoining buckets add up to that of both. Stale markers are passed over. Where the
- * sender said when the counter began at 0, or what the same process had counted before, the next sample grows by the difference.
+ * Returns the growth of a counter from sample to sample; `ordered` is what `inOrder` gave. A value far below the one
+ * before it is a reset: the counter began again at 0 and grew to what it is (`counter_growth.ts`). The first sample is
+ * where counting begins and grows by nothing, since what a process counted before it was first seen is not growth of
+ * now; Prometheus's `increase` says the same. Unlike it, nothing is extrapolated to the window's edges: the increase of
+ * a counter of requests is a whole number, and the increases of adjoining buckets add up to that of both. Stale markers
+ * are passed over. Where the sender said when the counter began at 0, or what the same process had counted before, the
+ * next sample grows by the difference.
  */
 export function growthOf(ordered: readonly Sample[]): readonly Growth[] {
   const growth: Growth[] = [];
@@ -98,7 +99,7 @@ interface Addend {
   readonly value: number;
 }
 
-/** What counts of a series, and what becomes of all that counts in a bucket. */
+/** Reference of an aggregation: the addends of a series, and how those of a bucket are combined. */
 interface Meaning {
   readonly choose: (ordered: readonly Sample[], stepMs: number) => readonly Addend[];
   readonly combine: (found: readonly number[]) => number;

@@ -9,7 +9,7 @@ interface GivenSeries {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly kind?: PointKind;
-  /** How far back it begins, and how far apart its points are. */
+  /** Time before now at which the points begin, with their distance. */
   readonly minutes: number;
   readonly everySeconds: number;
   /** The value of the point so many steps after the first; null leaves it out. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 /** Files in PEM form. */
 export interface Certificates {
   readonly caFile: string;
-  /** Of another authority, which has signed nothing here. */
+  /** File of another authority, which has signed nothing here. */
   readonly otherCaFile: string;
   readonly certFile: string;
   readonly keyFile: string;

@@ -14,7 +14,7 @@ export const CLUSTER = 'one-shard';
 export const LAME_CLUSTER = 'lame';
 
 export interface ClusterStandIn {
-  /** As CLICKHOUSE_URL says it, without a database. */
+  /** URL as CLICKHOUSE_URL names it, without a database. */
   readonly url: string;
   /** The statements as they came, before they were adapted. */
   readonly statements: readonly string[];
@@ -24,7 +24,7 @@ export interface ClusterStandIn {
 interface StandInOptions {
   /** The port of a ZooKeeper: tables are then really replicated ones, which take definitions and no rows. */
   readonly keeperPort?: number;
-  /** Which server of the cluster it is. */
+  /** Number of its shard in the cluster. */
   readonly shard?: number;
   readonly replica?: number;
   readonly folder?: string;
@@ -73,7 +73,7 @@ export async function startClusterStandIn(options: StandInOptions = {}): Promise
   };
 }
 
-/** What the engine can run of a statement that is for a cluster. */
+/** Rewrites a statement for a cluster so that the engine can run it. */
 function adapt(statement: string, isReplicated: boolean): string {
   const onOne = statement.replaceAll(/ ON CLUSTER `[^`]+`/g, '');
   // What has been applied is written down, which a replicated table would not take.

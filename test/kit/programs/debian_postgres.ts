@@ -16,7 +16,7 @@ const LIBRARY = '/usr/lib/postgresql';
 
 const versions = existsSync(LIBRARY) ? readdirSync(LIBRARY).toSorted((a, b) => Number(b) - Number(a)) : [];
 
-/** Where Debian's PostgreSQL has its programs; null when none is installed. */
+/** Folder of the programs of Debian's PostgreSQL; null when none is installed. */
 const programs =
   versions.map((version) => path.join(LIBRARY, version, 'bin')).find((bin) => existsSync(path.join(bin, 'initdb'))) ??
   null;

@@ -17,7 +17,7 @@ export interface MailServer {
   /** Value of the setting SMTP_URL. */
   readonly url: string;
   readonly mails: readonly Mail[];
-  /** How many connections were opened. */
+  /** Number of connections that were opened. */
   readonly connections: number;
   /** Answers the next mails with this reply code, after the recipient or after the body, and with this text behind it. */
   refuse(code: number, stage?: Stage, times?: number, text?: string): void;
@@ -31,7 +31,10 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** Within a test, tests of a file use one server in turn, so that it always has the same address. */
+/**
+ * Starts a mail server. Within a test, the tests of a file use one server in turn, so that it always has the same
+ * address.
+ */
 export async function startMailServer({ keepOpen = false } = {}): Promise<MailServer> {
   return keepOpen ? await openMailServer() : await useInTurn('mail server', openMailServer);
 }

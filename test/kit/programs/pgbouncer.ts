@@ -15,7 +15,7 @@ export const hasPgbouncer = existsSync(PROGRAM);
 
 interface PoolerOptions {
   readonly mode?: 'transaction' | 'session';
-  /** What it leaves out of the settings with which a session begins; any other setting that it does not know it refuses. */
+  /** Settings at the beginning of a session that it ignores; it refuses any other setting that it does not know. */
   readonly ignored?: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export interface Pushed {
 
 export interface TestBrowser {
   readonly name: string;
-  /** As `PushSubscription.toJSON()`. */
+  /** Subscription as `PushSubscription.toJSON()` writes it. */
   readonly subscription: {
     readonly endpoint: string;
     readonly keys: { readonly p256dh: string; readonly auth: string };

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const MASTERS = 3;
 
 export interface RedisCluster {
-  /** As `REDIS_URL` says it; names the masters of the beginning. */
+  /** URL as `REDIS_URL` names it, with the masters at the beginning. */
   readonly url: string;
   /** The master that has this key. */
   masterOf(key: string): Promise<number>;

@@ -13,7 +13,7 @@ const MASTER = 'tocsin';
 const SENTINELS = 3;
 
 export interface RedisWithSentinels {
-  /** As `REDIS_URL` says it. */
+  /** URL as `REDIS_URL` names it. */
   readonly url: string;
   /** Kills the master at once. */
   killMaster(): Promise<void>;

@@ -70,7 +70,7 @@ async function groups(): Promise<Group[]> {
   return await w.context.db.sql.rows<Group>(sql, [serviceId]);
 }
 
-/** How many events each group holds, by title. */
+/** Returns the number of events in each group, by title. */
 async function counts(): Promise<Record<string, number>> {
   const found = await groups();
   const result = await w.context.clickhouse.query({

@@ -44,7 +44,7 @@ async function points(...given: readonly Given[]): Promise<void> {
   await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], `test-${inserts}`);
 }
 
-/** What a query answers, `11:59:00` by value. */
+/** Returns the answer to a query: values by time, as `11:59:00`. */
 async function query(body: object = {}): Promise<Record<string, number>> {
   const { points: found } = await w.expectOk('query_metric', {
     serviceId,

@@ -28,7 +28,7 @@ const SMALL: StoredMap = {
   ignored: [],
   functions: [[0, 0, 9, 0, 'pay']],
 };
-/** Of as many places as a map may have. */
+/** Map with as many places as a map may have. */
 const LARGE: StoredMap = { ...SMALL, mappings: `AAAA${',CAAA'.repeat(999_998)}` };
 
 function mapsWithin(thread: Partial<MapThreadLimits> = {}, readingMsPerMinute = 60_000): SourceMaps {

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const thread = new AssemblyThread();
-/** How many files of uploads were read. */
+/** Number of files of uploads that were read. */
 let filesRead = 0;
 const counted: Pick<AssemblyThread, 'ask'> = {
   async ask(orgId, question) {

@@ -34,7 +34,7 @@ interface Options {
   readonly orgId?: Id<'org'>;
 }
 
-/** For 20 minutes of each of the last two nights, at 02:00 UTC, the latency was 900, else 100. */
+/** Stores a latency of 900 for 20 minutes of each of the last two nights, at 02:00 UTC, else 100. */
 async function slowNights(): Promise<void> {
   const minutes = 48 * 60;
   await givenMetrics(w, serviceId, {

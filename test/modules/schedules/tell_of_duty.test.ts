@@ -39,7 +39,7 @@ beforeEach(async () => {
 const as = (who: { userId: Id<'user'> }, operation: AnyOperation, input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, who.userId, 'editor'), input);
 
-/** Who was mailed since the last look, with the subject and the first sentences. */
+/** Returns the people who were mailed since the last look, with the subject and the first sentences. */
 async function mailed() {
   await w.runUntilIdle();
   const mails = post.mails.slice(seen);

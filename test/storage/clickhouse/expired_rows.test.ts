@@ -108,7 +108,7 @@ async function removePoints(tiers: readonly RetentionTier[], now = NOW): Promise
   await new ExpiredRows(w.context.clickhouse).remove(METRIC_POINTS, tiers, now);
 }
 
-/** How many days old the service's points are. */
+/** Returns the ages of the service's points in days. */
 async function agesOf(serviceId: Id<'service'>): Promise<number[]> {
   const ages = await column(
     `SELECT toString((${NOW.epochMilliseconds} - toUnixTimestamp64Milli(ts)) / 86400000) FROM metric_points

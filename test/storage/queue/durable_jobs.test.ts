@@ -369,7 +369,7 @@ async function dieOver(
   ).toHaveLength(texts.length);
 }
 
-/** Until the only job is tried again. */
+/** Returns the hours until the only job is tried again. */
 async function hoursAway({ context }: World): Promise<number> {
   const row = await context.db.sql.row<{ hours: number }>(
     'select extract(epoch from ready_at - now())::float8 / 3600 as hours from durable_jobs',

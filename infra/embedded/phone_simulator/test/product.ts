@@ -56,7 +56,7 @@ export async function startReceiver() {
   return { url, received, answers, statuses, close };
 }
 
-/** What is closed after each test. */
+/** Resources that are closed after each test. */
 export const open: { close(): Promise<void> }[] = [];
 
 /** A simulator with a clock of its own, and the product's side of it. */
@@ -87,7 +87,7 @@ afterEach(async () => {
   for (const { close } of open.splice(0)) await close();
 });
 
-/** What the promise was rejected with. */
+/** Returns the value that the promise was rejected with. */
 export async function refusal(work: Promise<unknown>): Promise<Record<string, unknown>> {
   return work.then(
     () => expect.fail('expected a refusal'),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { placeLabels } from '#console/components/time_chart/draw_marks.ts';
 import fc from '#test/kit/properties.ts';
 
-/** As if each letter were 6 pixels wide. */
+/** Width of a text whose letters are 6 pixels wide. */
 const widthOf = (text: string): number => 6 * text.length;
 const place = (...lines: readonly (readonly [at: number, label: string])[]) =>
   placeLabels(

@@ -21,7 +21,7 @@ async function annaIsPaged() {
   return { w, url, id, forged, incidentId };
 }
 
-/** As many tries of each kind from each address, and the answers. */
+/** Makes as many attempts of each kind from each address, and returns the answers. */
 async function tryForged(w: StaffedWorld, urls: readonly string[], addresses: number, tries: number) {
   const statuses = new Set<number>();
   for (const url of urls) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
-/** Those that would end the session which the other tests of this file use. */
+/** Operations that would end the session which the other tests of this file use. */
 const ENDS = new Set(['sign_out', 'end_other_sessions']);
 const EACH = ACCOUNT_OPERATIONS.map((operation) => [operation.name, operation] as const);
 
@@ -30,7 +30,7 @@ const askAs = (browser: Browser, operation: AnyAccountOperation, asking: object 
   return browser.ask(method, path.replaceAll(/:\w+/g, 'nothing_0'), asking);
 };
 
-/** What stands in the body: the rest is in the path. */
+/** Returns the body of an example; the rest of it is in the path. */
 const bodyOf = ({ example, route }: AnyAccountOperation): Record<string, unknown> =>
   Object.fromEntries(Object.entries(example as object).filter(([name]) => !route.includes(`:${name}`)));
 

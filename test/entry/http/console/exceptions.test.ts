@@ -28,7 +28,7 @@ async function invoke(name: string, input: object, browser = viewer) {
 
 type Given = Parameters<typeof eventAt>[1];
 
-/** So many events of one kind of error, by as many users as asked for, one hour after the other. */
+/** Makes events of one kind of error, by as many users as asked for, one an hour. */
 function eventsOf(type: string, count: number, { users = count, ...given }: Given & { users?: number } = {}) {
   return Array.from({ length: count }, (_, index): ExceptionEvent => {
     const user = { id: String(index % users), email: null, username: null, ip: null };

@@ -12,11 +12,13 @@ import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/prog
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-/** Of anything; a kind that only an operation names has to be made by the fixture. */
+/** Pattern of any id; a kind that only an operation names has to be made by the fixture. */
 const ID = /(?<=")[a-z]+_[0-9a-z]{26}(?=")/g;
 const kindOf = (id: string): string => id.slice(0, id.indexOf('_'));
 
-/** Where something else is told before an id is looked for: that nobody has changed the window, or what it would do. */
+/**
+ * Answers that come before an id is looked for: that nobody has changed the window, or the effect that it would have.
+ */
 const TOLD_FIRST = new Map<string, readonly [number, string | undefined]>([
   ['update_maintenance ruleId', [409, 'conflict']],
   ['preview_maintenance maintenanceId', [200, undefined]],

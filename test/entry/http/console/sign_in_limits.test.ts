@@ -87,7 +87,9 @@ test('an unknown address is answered after as much work as a wrong password, in 
   expect(await ask('x@example.com')).toEqual(mistaken);
 });
 
-/** How often this process has begun to derive something from a password, which is nearly all the work of a sign-in. */
+/**
+ * Counts how often this process begins to derive something from a password, which is nearly all the work of a sign-in.
+ */
 function countDerivations(): () => number {
   let count = 0;
   const hook = createHook({ init: (_id, type) => void (count += type === 'ARGON2REQUEST' ? 1 : 0) });

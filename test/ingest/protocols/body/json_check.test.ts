@@ -5,7 +5,7 @@ import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { finish } from '#kernel/cooperative_task.ts';
 import fc from '#test/kit/properties.ts';
 
-/** What the cursor reads, as values. */
+/** Returns what the cursor reads, as values. */
 function valueAt(cursor: JsonCursor): unknown {
   if (cursor.isObject) {
     const entries: [string, unknown][] = [];

@@ -31,7 +31,7 @@ function outcome(body: Buffer, memory: SeriesMemory): unknown {
   return { ...decoded, remember: null, points: pointsOf(decoded), series: decoded.points.series };
 }
 
-/** Those with more labels begin with the bytes of those with fewer. */
+/** Label sets; those with more labels begin with the bytes of those with fewer. */
 const LABELS = [label('__name__', 'm_total'), label('host', 'a'), label('zone', 'é'), label('zzz', 'z')];
 const labels = fc.record({ from: fc.integer({ min: 0, max: 1 }), to: fc.integer({ min: 1, max: LABELS.length }) });
 const withTail = (part: Buffer, tail: Buffer) => Buffer.concat([part, tail]);

@@ -24,7 +24,7 @@ const random = randomsFrom(20_261_121);
 const below = (limit: number): number => Math.floor(random() * limit);
 const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
 
-/** What clients and attackers put where something else is expected. */
+/** Values that clients and attackers put where another type is expected. */
 const ODD_VALUES = ['null', '[]', '{}', '-1', '1e999', '""', 'NaN', 'true', '[[[[]]]]', '{"values":{"values":null}}'];
 const TYPES = [
   '"frames":',

@@ -13,7 +13,7 @@ const context = {
   client: null,
 };
 
-/** What the worker makes of an event, from its bytes to what is stored; what the bytes are of a group comes twice. */
+/** Handles an event as the worker does, from its bytes to what is stored; the part of its group comes twice. */
 function handle(payload: Buffer): string {
   const event = readEvent({ context, payload });
   if (typeof event === 'string') return event;
@@ -33,7 +33,7 @@ function eventsOf(size: number): ReturnType<typeof hostileEvents> {
   return events;
 }
 
-/** What a worker does with events of about so many bytes. */
+/** Workloads of a worker with events of about so many bytes. */
 export default Object.fromEntries(
   Object.keys(eventsOf(1_000)).map((name) => [
     name,

@@ -36,7 +36,10 @@ type Event = typeof events extends fc.Arbitrary<readonly (infer E)[]> ? E : neve
 
 const policy = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 5 });
 
-/** When each step fires in seconds after the trigger, if agents and people do this; a step fires as soon as it is due. */
+/**
+ * Returns when each step fires in seconds after the trigger, given the actions of agents and people; a step fires as
+ * soon as it is due.
+ */
 function firedAt(
   minutes: readonly number[],
   given: readonly Event[],

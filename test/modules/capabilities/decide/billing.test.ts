@@ -107,7 +107,7 @@ const instant = fc
 type What = 'enable' | 'disable' | 'renew';
 
 interface Step {
-  /** When it happens, given what was before; never earlier than that. */
+  /** Time of the change, given the state before; never earlier than that. */
   readonly when: (state: CapabilityState | null, now: Temporal.Instant) => Temporal.Instant;
   readonly what: What;
 }
@@ -138,7 +138,7 @@ interface Played {
   readonly happened: { readonly at: Temporal.Instant; readonly what: What }[];
 }
 
-/** What the actions and the worker do, in the order of time; at the end the worker has caught up. */
+/** Runs the actions and the worker in the order of time; at the end the worker has caught up. */
 function play(start: Temporal.Instant, steps: readonly Step[]): Played {
   const played: Played = { ledger: [], used: [], happened: [] };
   let state: CapabilityState | null = null;
@@ -173,7 +173,7 @@ function nextEdge({ anchor }: CapabilityState, now: Temporal.Instant): Temporal.
   return slowMonthsAfter(anchor, count);
 }
 
-/** By the fields of the calendar alone. */
+/** Adds months by the fields of the calendar alone. */
 function slowMonthsAfter(anchor: Temporal.Instant, count: number): Temporal.Instant {
   const date = new Date(anchor.epochMilliseconds);
   const month = date.getUTCMonth() + count;
@@ -183,7 +183,7 @@ function slowMonthsAfter(anchor: Temporal.Instant, count: number): Temporal.Inst
   return Temporal.Instant.fromEpochMilliseconds(Date.UTC(date.getUTCFullYear(), month, day) + timeOfDayMs);
 }
 
-/** Where the stretch, its ends included, is in no period. */
+/** Returns the instants of the stretch, its ends included, that are in no period. */
 function gapsIn(ledger: readonly BillingPeriod[], from: Temporal.Instant, to: Temporal.Instant): string[] {
   const edges = [from, to, ...ledger.flatMap(({ startsAt, endsAt }) => [startsAt, endsAt])];
   return edges

@@ -145,7 +145,7 @@ describe('a widget', () => {
 
 describe('two changes of one dashboard', () => {
   const draftOf = (widgets: readonly Widget[], name = 'Checkout'): DashboardDraft => ({ name, widgets });
-  /** What somebody does to the widgets: removes, retitles or moves each, or leaves it alone; and adds some. */
+  /** Edits of somebody: each widget is removed, retitled, moved or left alone, and some are added. */
   const anyEdit = (who: string) =>
     fc
       .tuple(fc.array(fc.constantFrom('keep', 'remove', 'retitle', 'move'), { maxLength: 12 }), fc.nat(2))

@@ -1,7 +1,7 @@
 import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';
 
-/** What begins like a secret and never ends, or ends at once. */
+/** Texts that begin like a secret and never end, or end at once. */
 const SHAPES = [
   'token=',
   '=',

@@ -47,7 +47,7 @@ const FORMATS = new Map(
   ]),
 );
 
-/** What the wall clock of a zone shows, as if it were UTC. */
+/** Returns the wall clock of a zone as if it were UTC. */
 function wallOf(ms: number, zone: string): number {
   const parts = new Map(
     FORMATS.get(zone)!
@@ -58,7 +58,7 @@ function wallOf(ms: number, zone: string): number {
   return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
 }
 
-/** When the wall clock shows this first; in a gap, as long behind it as the gap is. */
+/** Returns when the wall clock shows this first; in a gap, as long behind it as the gap is. */
 function instantOf(wall: number, zone: string): number {
   const offset = (ms: number) => wallOf(ms, zone) - ms;
   const [before, after] = [wall - offset(wall - DAY), wall - offset(wall + DAY)];

@@ -23,7 +23,7 @@ export function chainedWindows(count: number) {
   }));
 }
 
-/** When the first of them is in effect. */
+/** Time at which the first of them is in effect. */
 export const CHAINED_AT = Temporal.Instant.from('2026-11-02T23:01:00Z');
 
 export default {

@@ -15,7 +15,7 @@ import {
 const FIRST = Date.parse('2027-03-01T00:00:00Z');
 const LENGTH_HOURS = 24 * 6;
 
-/** As long as they can be. */
+/** Joins hours into stretches as long as possible. */
 function stretchesOf(starts: readonly number[], spanMs: number): Stretch[] {
   const froms = starts.filter((start) => !starts.includes(start - spanMs));
   const lasts = starts.filter((start) => !starts.includes(start + spanMs));

@@ -160,7 +160,7 @@ test('parseSelector reads back what formatSelector writes', () => {
   );
 });
 
-/** What was read, or the sentence of the refusal; anything else that is thrown stays thrown. */
+/** Returns what was read, or the sentence of the refusal; anything else that is thrown stays thrown. */
 function outcomeOf(given: string): MetricSelector | string {
   try {
     return parseSelector(given);

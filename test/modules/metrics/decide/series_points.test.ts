@@ -22,7 +22,7 @@ const sample: fc.Arbitrary<Sample> = fc
   .map((one) => ({ ...one, value: one.kind === 'stale' ? 0 : one.value }));
 const series = fc.array(fc.array(sample, { maxLength: 30 }), { maxLength: 3 });
 
-/** As rule_answers.ts reads it. */
+/** Returns the value of a window as rule_answers.ts reads it. */
 function valueOf(window: PointWindow, aggregation: (typeof AGGREGATIONS)[number]): number | null {
   if (aggregation === 'last') return window.newest > 0 ? window.newestTotal : null;
   if (aggregation === 'sum') {

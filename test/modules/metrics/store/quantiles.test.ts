@@ -28,7 +28,7 @@ const MIXED = [
 
 const serviceId = newId('service');
 const keptSince = fromEpochMilliseconds(END - 30 * 24 * 60 * MINUTE);
-/** What each route observed, by the minute at whose end it was sent. */
+/** Observations of each route, by the minute at whose end they were sent. */
 const observed = new Map(ROUTES.map((route, place) => [route, observations(place)]));
 
 let w: World;
@@ -93,7 +93,7 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
-/** Of the routes in the window that ends so many minutes before the end. */
+/** Returns the observations of the routes in the window that ends so many minutes before the end. */
 function within(minutesBefore: number, routes: readonly string[] = ROUTES): number[] {
   const last = MINUTES - minutesBefore;
   return routes.flatMap((route) =>
@@ -104,7 +104,7 @@ function within(minutesBefore: number, routes: readonly string[] = ROUTES): numb
   );
 }
 
-/** As Prometheus computes it, of the observations themselves. */
+/** Computes a quantile as Prometheus does, of the observations themselves. */
 function ofClassic(quantile: number, values: readonly number[]): number {
   const rank = quantile * values.length;
   const place = BOUNDS.findIndex((bound) => values.filter((value) => value <= bound).length >= rank);

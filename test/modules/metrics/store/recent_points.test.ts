@@ -34,7 +34,9 @@ interface Sent {
   readonly kind: PointKind;
 }
 
-/** What arrives, how much later rules are evaluated, which, and whether by a process that has just started. */
+/**
+ * Points that arrive, the delay until rules are evaluated, which rules, and whether by a process that has just started.
+ */
 interface Step {
   readonly sent: readonly Sent[];
   readonly passMs: number;
@@ -88,7 +90,7 @@ const ASKED = [0, 1].flatMap((service) =>
   ),
 );
 
-/** What production has in PostgreSQL. */
+/** Late services, which production keeps in PostgreSQL. */
 class LateServices {
   readonly #storedAt = new Map<Id<'service'>, number>();
 

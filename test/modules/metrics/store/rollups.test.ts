@@ -79,7 +79,7 @@ const [BY_HOUR, BY_FIVE_HOURS, BY_DAY] = [HOUR_MS, 5 * HOUR_MS, DAY_MS].map((ste
 })) as [Buckets, Buckets, Buckets];
 const ALWAYS = Temporal.Instant.fromEpochMilliseconds(0);
 
-/** What is said from rollups is what the reference says of all points. */
+/** Expects from rollups what the reference computes from all points. */
 async function expectExact(
   serviceId: Id<'service'>,
   given: readonly Given[],
@@ -93,7 +93,7 @@ async function expectExact(
   }
 }
 
-/** And of labels what points say. */
+/** Expects the same by label. */
 async function expectExactByLabel(
   serviceId: Id<'service'>,
   given: readonly Given[],

@@ -86,7 +86,7 @@ const anyWorld = fc.record({
       exemptFrom: fc.constant(null),
     }),
   ),
-  /** Of any time within a year. */
+  /** Number of minutes within a year. */
   afterMinutes: fc.integer({ min: 0, max: 365 * 24 * 60 }),
 });
 

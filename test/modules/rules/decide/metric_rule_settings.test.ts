@@ -72,7 +72,7 @@ function drive(rule: Rule, history: readonly Found[]): ReplayedIncident[] {
   return incidents;
 }
 
-/** Within the time before the last one opened. */
+/** Returns the incidents within the time before the last one opened. */
 function recentOf(incidents: readonly ReplayedIncident[], { flapMinutes }: MetricRuleSettings): number {
   const { openedAt: last = 0 } = incidents.at(-1) ?? {};
   return incidents.filter(({ openedAt }) => openedAt > last - flapMinutes * MINUTE).length;
@@ -88,8 +88,8 @@ function lookBack({ comparator, threshold, windowMinutes, settings }: Rule, hist
     (settings.recoveryThreshold === null || !isTrue(value, settings.recoveryThreshold));
   const incidents: { openedAt: number; closedAt: number | null }[] = [];
   /**
-   * For how many minutes it has been so up to this one; -1 when it is not so now. Minutes without data break nothing
-   * until they have lasted for `noDataMinutes`.
+   * Returns for how many minutes it has been so up to this minute; -1 when it is not so now. Minutes without data break
+   * nothing until they have lasted for `noDataMinutes`.
    */
   const lasting = (
     until: number,

@@ -27,7 +27,9 @@ const MINUTES = 40;
 
 type Rule = Omit<MetricThreshold, 'metricName'>;
 
-/** What the worker does at each tick: measures the window, decides, and remembers of the incident what it stores. */
+/**
+ * Does what the worker does at each tick: measures the window, decides, and remembers of the incident what it stores.
+ */
 function drive(rule: Rule, series: readonly (readonly Sample[])[]): ReplayedIncident[] {
   const incidents: ReplayedIncident[] = [];
   let open: (OpenBreach & { readonly openedAt: number }) | null = null;

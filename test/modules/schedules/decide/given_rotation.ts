@@ -100,7 +100,7 @@ const anyMoment = fc
   .integer({ min: 0, max: QUARTERS_OF_20_YEARS })
   .map((quarters) => at('2004-01-01T00:00:00Z').add({ minutes: quarters * 15 }));
 
-/** When the zone changes its clocks next; the day that Apia skipped is its most telling change. */
+/** Returns the next change of the zone's clocks; the day that Apia skipped is its most telling change. */
 export function nextChange(timeZone: string, moment: Instant): Instant {
   if (timeZone === 'Pacific/Apia') return at('2011-12-30T10:00:00Z');
   return moment.toZonedDateTimeISO(timeZone).getTimeZoneTransition('next')?.toInstant() ?? moment;
@@ -118,7 +118,7 @@ const momentIn = (timeZone: string): fc.Arbitrary<Instant> =>
 const anyUsers = (maxLength: number): fc.Arbitrary<Id<'user'>[]> =>
   fc.array(fc.constantFrom(ANNA, BRAM, CHLOE, DIRK), { maxLength });
 
-/** Who is still there: at most two of the four have left. */
+/** Presence of the four people: at most two have left. */
 export const anyPresence = anyUsers(2).map((leavers) => presentBut(leavers));
 
 export const anyRotation: fc.Arbitrary<Rotation> = fc

@@ -8,7 +8,7 @@ export interface LocalMinutes {
   readonly last: number;
   /** The minute of a local time ("2026-03-29T02:30"): the first when it comes twice; a skipped one moves forward. */
   minuteOf(local: string): number;
-  /** Where the clock on the wall does not go on by one minute, within `[from, to)`. */
+  /** Minutes at which the clock on the wall does not go on by one minute, within `[from, to)`. */
   changesBetween(from: number, to: number): number[];
   /** Whole hours later on the wall. */
   later(local: string, hours: number): string;
@@ -70,11 +70,11 @@ export interface SlowSchedule {
   readonly startAt: string;
   readonly turnHours: number;
   readonly userIds: readonly string[];
-  /** In the order of their creation; `[from, to)` in minutes. */
+  /** Overrides in the order of their creation; `[from, to)` in minutes. */
   readonly overrides: readonly { readonly userId: string; readonly from: number; readonly to: number }[];
 }
 
-/** Who is on call at every minute of the walk, by minute. */
+/** Returns who is on call at every minute of the walk, by minute. */
 export function slowOnCall(walk: LocalMinutes, schedule: SlowSchedule): Map<number, string> {
   const handOvers: number[] = [];
   for (let turn = 0; ; turn += 1) {

@@ -4,7 +4,7 @@ import { BadSourceMap } from '#modules/releases/decide/source_maps/source_map.ts
 import { HOSTILE_MAPS, readHostileMap } from '#test/modules/releases/decide/source_maps/hostile_maps.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
-/** Of what is shown for one frame: a file, a function and eleven lines. */
+/** Longest text for one frame: a file, a function and eleven lines. */
 const PLACE_LENGTH_MAX = 20_000;
 const SIZE = 1_000_000;
 

@@ -7,8 +7,8 @@ const section = (line: number, map: object = {}) => ({ offset: { line, column: 0
 const sections = (...list: object[]): string => JSON.stringify({ version: 3, sections: list });
 
 /**
- * What somebody could upload to slow the server down, to fill its memory, or to make its answers huge; named by what it is
- * at a size of a million.
+ * Maps that somebody could upload to slow the server down, to fill its memory, or to make its answers huge, by their
+ * names at a size of a million.
  */
 export const HOSTILE_MAPS: Readonly<Record<string, (size: number) => string>> = {
   'a million mappings of one line': (n) => text({ mappings: 'AAAA' + ',CAAA'.repeat(n - 2) }),
