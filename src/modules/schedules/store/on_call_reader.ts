@@ -10,9 +10,10 @@ import {
   onCallOfSchedule,
   type Shift,
 } from '#modules/schedules/decide/layered_shifts.ts';
-import type { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
-import type { PeopleStore, ShownPerson } from '#modules/accounts/store/people_store.ts';
-import { layeredOf, type ScheduleRow, type ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
+import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
+import { PeopleStore, type ShownPerson } from '#modules/accounts/store/people_store.ts';
+import { layeredOf, type ScheduleRow, ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
+import type { Session } from '#storage/postgres/database.ts';
 
 export interface ScheduleOnCall {
   readonly schedule: ScheduleRow;
@@ -76,10 +77,10 @@ export class OnCallReader {
   readonly #people: PeopleStore;
   readonly #calendars: HolidayCalendarStore;
 
-  constructor(schedules: ScheduleStore, people: PeopleStore, calendars: HolidayCalendarStore) {
-    this.#schedules = schedules;
-    this.#people = people;
-    this.#calendars = calendars;
+  constructor(session: Session) {
+    this.#schedules = new ScheduleStore(session);
+    this.#people = new PeopleStore(session);
+    this.#calendars = new HolidayCalendarStore(session);
   }
 
   /** Reads one team as `ofTeams` does. */
