@@ -9,7 +9,6 @@ import { buildApp } from '#entry/http/app.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { storesOf } from '#modules/stores.ts';
 
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withInstallation, withStores } from './harness.ts';
@@ -193,7 +192,7 @@ async function checkKeys(context: AppContext, orgId: string): Promise<void> {
   const samples = await timed(
     async () => {
       const text = texts[Math.floor(Math.random() * texts.length)];
-      await authenticateApiKey(storesOf(context.db.session()), credentialOf(text), 'rest', context.clock.now());
+      await authenticateApiKey(context.actions, credentialOf(text), 'rest', context.clock.now());
     },
     { times: KEY_CHECKS, secondsMax: 20 },
   );
@@ -203,7 +202,7 @@ async function checkKeys(context: AppContext, orgId: string): Promise<void> {
     Array.from({ length: parallel }, async () => {
       for (let index = 0; index < KEY_CHECKS / parallel; index += 1) {
         const text = texts[Math.floor(Math.random() * texts.length)];
-        await authenticateApiKey(storesOf(context.db.session()), credentialOf(text), 'rest', context.clock.now());
+        await authenticateApiKey(context.actions, credentialOf(text), 'rest', context.clock.now());
       }
     }),
   );

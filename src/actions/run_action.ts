@@ -11,11 +11,13 @@ import type {
 import { checkInput } from '#actions/check_input.ts';
 import { getAction } from '#actions/registry.ts';
 import type { Cipher } from '#auth/cipher.ts';
+import type { KeyReads } from '#auth/key_cache.ts';
 import type { Actor, RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, limitBy } from '#kernel/time.ts';
 import type { Caller, Via } from '#modules/accounts/decide/caller.ts';
 import { admitAgentWrite } from '#modules/agents/operations/admit_agent_write.ts';
+import type { LiveApiKey } from '#modules/api_keys/store.ts';
 import { type AuditEntry, CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';
 import { requireUnmanaged } from '#modules/configuration/require_unmanaged.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
@@ -37,6 +39,7 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly patterns: Pick<PatternChecks, 'prepare'>;
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents' | 'prepare'>;
   readonly cipher: Cipher;
+  readonly apiKeys: KeyReads<LiveApiKey>;
   readonly configuredChannels: ReadonlySet<Channel>;
   readonly baseUrl: string;
   readonly installation: Installation;

@@ -1,12 +1,14 @@
 import { refusalError, refusalOf } from '#auth/may_act.ts';
+import { KeyReads } from '#auth/key_cache.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';
 import { type Permission, PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
-import type { Temporal } from '#kernel/time.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
 import type { LiveApiKey } from '#modules/api_keys/store.ts';
-import type { Stores } from '#modules/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
+import type { Database } from '#storage/postgres/database.ts';
 
 const PRECISION_MS = 60_000;
 
@@ -47,13 +49,24 @@ export async function issueApiKey(
   return { keyId, key: secret };
 }
 
+/** Live API keys, and the database in which their use is recorded. */
+export interface ApiKeyAccess {
+  readonly apiKeys: KeyReads<LiveApiKey>;
+  readonly db: Database;
+}
+
+/** Returns the live keys of this database. */
+export function openApiKeys(db: Database, clock: Clock): KeyReads<LiveApiKey> {
+  return new KeyReads((hashes) => storesOf(db.session()).apiKeys.listLive(hashes, clock.now()));
+}
+
 /**
  * The caller behind an `Authorization` header, with the current permissions: the key, its user's role
  * and its narrowing are read anew each time. Throws `unauthenticated`, `second_factor_required` while the key's user
  * lacks the second factor that the organization requires, and `forbidden` for an address that it does not admit.
  */
 export async function authenticateApiKey<Way extends string>(
-  stores: Stores,
+  { apiKeys, db }: ApiKeyAccess,
   { authorization, address }: { readonly authorization: string | undefined; readonly address: string },
   via: Way,
   now: Temporal.Instant,
@@ -62,7 +75,7 @@ export async function authenticateApiKey<Way extends string>(
   if (secret === undefined) {
     throw new AppError('unauthenticated', 'send an API key in the header: Authorization: Bearer <API_KEY>');
   }
-  const key = isSecretText(API_KEY_PREFIX, secret) ? await stores.apiKeys.findLive(hashSecret(secret), now) : null;
+  const key = isSecretText(API_KEY_PREFIX, secret) ? await apiKeys.find(hashSecret(secret)) : null;
   if (key === null || (key.userId !== null && key.role === null)) {
     throw new AppError('unauthenticated', 'this API key is unknown, revoked or expired');
   }
@@ -70,7 +83,7 @@ export async function authenticateApiKey<Way extends string>(
   const standing = { ...key, role: key.role ?? 'viewer', providerRule: null };
   const refusal = refusalOf(standing, { kind: 'credential', address });
   if (refusal !== null) throw refusalError(refusal);
-  if (isUseWorthRecording(key.lastUsedAt, now)) await stores.apiKeys.touch(key.id, now);
+  if (isUseWorthRecording(key.lastUsedAt, now)) await storesOf(db.session()).apiKeys.touch(key.id, now);
   return {
     orgId: key.orgId,
     actor: actorOf(key),

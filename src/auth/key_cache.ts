@@ -18,7 +18,7 @@ interface Entry<Target> {
 
 interface Question<Target> {
   readonly hash: Buffer;
-  readonly answer: Promise<Target | null>;
+  readonly promise: Promise<Target | null>;
   readonly resolve: (target: Target | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -92,14 +92,14 @@ export class KeyCache<Target> {
   /** Joins the question about this key that waits or is being asked, or begins one. */
   #ask(key: string, hash: Buffer): Promise<Target | null> {
     const open = this.#waiting.get(key) ?? this.#asked.get(key);
-    if (open !== undefined) return open.answer;
-    const { promise: answer, resolve, reject } = Promise.withResolvers<Target | null>();
-    this.#waiting.set(key, { hash, answer, resolve, reject });
+    if (open !== undefined) return open.promise;
+    const question = { hash, ...Promise.withResolvers<Target | null>() };
+    this.#waiting.set(key, question);
     if (!this.#isAsking) {
       this.#isAsking = true;
       queueMicrotask(() => void this.#askWaiting());
     }
-    return answer;
+    return question.promise;
   }
 
   async #askWaiting(): Promise<void> {
@@ -159,5 +159,59 @@ export class KeyCache<Target> {
 
   #now(): number {
     return this.#options.clock.now().epochMilliseconds;
+  }
+}
+
+/** Age of a query from which those that wait no longer wait for it: its connection may be lost. */
+const SLOW_MS = 50;
+
+/**
+ * Reads what keys open, anew for each request. One query reads for all requests that wait, but never for one that came
+ * after the query began: whoever has been told that a key is revoked finds it revoked.
+ */
+export class KeyReads<Target> {
+  readonly #findMany: KeyCacheOptions<Target>['findMany'];
+  #waiting = new Map<string, Question<Target>>();
+  #isReading = false;
+
+  constructor(findMany: KeyCacheOptions<Target>['findMany']) {
+    this.#findMany = findMany;
+  }
+
+  /** Returns the target of the key with this hash, or null. Throws what `findMany` throws. */
+  async find(hash: Buffer): Promise<Target | null> {
+    const key = hash.toString('base64');
+    const question = this.#waiting.get(key) ?? { hash, ...Promise.withResolvers<Target | null>() };
+    this.#waiting.set(key, question);
+    this.#readNext();
+    return await question.promise;
+  }
+
+  /** Lets the requests that have arrived together come first. */
+  #readNext(): void {
+    if (this.#isReading || this.#waiting.size === 0) return;
+    this.#isReading = true;
+    setImmediate(() => void this.#readWaiting());
+  }
+
+  async #readWaiting(): Promise<void> {
+    const asked = this.#waiting;
+    this.#waiting = new Map();
+    let isCurrent = true;
+    const endTurn = (): void => {
+      if (isCurrent) this.#isReading = false;
+      isCurrent = false;
+      this.#readNext();
+    };
+    const timer = setTimeout(endTurn, SLOW_MS);
+    try {
+      const answers = await this.#findMany([...asked.values()].map(({ hash }) => hash));
+      const targets = new Map(answers.map((target) => [target.hash.toString('base64'), target]));
+      for (const [key, { resolve }] of asked) resolve(targets.get(key) ?? null);
+    } catch (error) {
+      for (const { reject } of asked.values()) reject(error);
+    }
+    clearTimeout(timer);
+    endTurn();
   }
 }

@@ -52,8 +52,8 @@ export async function authenticateProvisioner(
   if (secret === undefined) {
     throw new AppError('unauthenticated', 'send the provisioning token in the header: Authorization: Bearer <TOKEN>');
   }
-  const key = isSecretText(PREFIX, secret) ? await apiKeys.findLive(hashSecret(secret), now) : null;
-  if (key === null) throw new AppError('unauthenticated', 'this provisioning token is unknown or was revoked');
+  const [key] = isSecretText(PREFIX, secret) ? await apiKeys.listLive([hashSecret(secret)], now) : [];
+  if (key === undefined) throw new AppError('unauthenticated', 'this provisioning token is unknown or was revoked');
   if (isUseWorthRecording(key.lastUsedAt, now)) await apiKeys.touch(key.id, now);
   return { orgId: key.orgId, apiKeyId: key.id, name: key.name };
 }

@@ -1,4 +1,5 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
+import { openApiKeys } from '#auth/api_keys.ts';
 import { type Cipher, createCipher } from '#auth/cipher.ts';
 import { createExternalExchange } from '#auth/external_fetch.ts';
 import { refusalOf } from '#auth/may_act.ts';
@@ -80,6 +81,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     sourceMaps,
     patterns,
     cipher: createCipher(config.appSecret, 'ingest-keys'),
+    apiKeys: openApiKeys(db, clock),
     configuredChannels: new Set(senders.keys()),
     clock,
     baseUrl: config.baseUrl,

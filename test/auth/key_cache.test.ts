@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { KeyCache } from '#auth/key_cache.ts';
+import { KeyCache, KeyReads } from '#auth/key_cache.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
@@ -154,4 +154,66 @@ test('a fault that is no absence is not covered up', async () => {
   clock.advance({ seconds: 2 });
   fault = new Error('column does not exist');
   await expect(find('good')).rejects.toThrow('column does not exist');
+});
+
+describe('keys that are read anew for each request', () => {
+  /** Reads that are answered when the test says so, with what is known when they began. */
+  function openReads() {
+    const asked: { readonly keys: readonly string[]; answer(): void }[] = [];
+    const reads = new KeyReads<Target>(async (hashes) => {
+      const keys = hashes.map(String);
+      const answers = keys.flatMap((key) => {
+        const target = known.get(key);
+        return target === undefined ? [] : [{ ...target, hash: hashOf(key) }];
+      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      asked.push({ keys, answer: resolve });
+      await promise;
+      return answers;
+    });
+    return { reads, asked, nextQuery: (count: number) => vi.waitUntil(() => asked.length === count) };
+  }
+
+  test('share one query if they arrive together', async () => {
+    const { reads, asked, nextQuery } = openReads();
+    const found = Promise.all(['good', 'bad', 'good'].map((key) => reads.find(hashOf(key))));
+    await nextQuery(1);
+    asked[0]?.answer();
+    expect((await found).map((target) => target?.name)).toEqual(['first', undefined, 'first']);
+    expect(asked.map(({ keys }) => keys)).toEqual([['good', 'bad']]);
+  });
+
+  test('open nothing once the key is revoked, although a query from before is under way', async () => {
+    const { reads, asked, nextQuery } = openReads();
+    const before = reads.find(hashOf('good'));
+    await nextQuery(1);
+    known.delete('good');
+    const after = reads.find(hashOf('good'));
+    asked[0]?.answer();
+    expect(await before).toMatchObject({ name: 'first' });
+    await nextQuery(2);
+    asked[1]?.answer();
+    expect(await after).toBeNull();
+  });
+
+  test('do not wait for a query whose connection is lost', async () => {
+    const { reads, asked, nextQuery } = openReads();
+    void reads.find(hashOf('good'));
+    await nextQuery(1);
+    const next = reads.find(hashOf('good'));
+    await nextQuery(2);
+    asked[1]?.answer();
+    expect(await next).toMatchObject({ name: 'first' });
+  });
+
+  test('fail with their query, and only with theirs', async () => {
+    let isAway = true;
+    const reads = new KeyReads<Target>(async () => {
+      if (isAway) throw unavailable;
+      return [{ name: 'first', hash: hashOf('good') }];
+    });
+    await expect(reads.find(hashOf('good'))).rejects.toBe(unavailable);
+    isAway = false;
+    expect(await reads.find(hashOf('good'))).toMatchObject({ name: 'first' });
+  });
 });

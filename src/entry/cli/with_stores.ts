@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { type ActionRuntime, runAction } from '#actions/run_action.ts';
+import { openApiKeys } from '#auth/api_keys.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { installationOf } from '#entry/installation.ts';
 import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
@@ -64,6 +65,7 @@ export async function withActions<Result>(
       patterns: { prepare: async () => {} },
       sourceMaps: { mapEvents: async (events) => [...events], prepare: async () => (event) => event },
       cipher: createCipher(config.appSecret, 'ingest-keys'),
+      apiKeys: openApiKeys(db, systemClock),
       configuredChannels: new Set(),
       baseUrl: config.baseUrl,
       installation: installationOf(config, systemClock),

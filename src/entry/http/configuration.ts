@@ -19,7 +19,6 @@ import { planJson } from '#modules/configuration/decide/plan_text.ts';
 import { FileThread } from '#modules/configuration/file_thread.ts';
 import { readPlan, requireViews } from '#modules/configuration/read_plan.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
-import { storesOf } from '#modules/stores.ts';
 
 const FIELDS = {
   file: Type.String({ description: 'the configuration file as YAML or JSON' }),
@@ -56,7 +55,7 @@ export async function mountConfiguration(
     const callers = new WeakMap<FastifyRequest, Caller>();
     const badKeys = createBadKeyLimiter(runtime.clock, limits);
     const authenticate = (request: FastifyRequest): Promise<Caller> =>
-      authenticateApiKey(storesOf(runtime.db.session()), credentialOf(request), 'rest', runtime.clock.now());
+      authenticateApiKey(runtime, credentialOf(request), 'rest', runtime.clock.now());
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       const caller = await badKeys.guard(request.ip, () => authenticate(request));

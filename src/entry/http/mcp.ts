@@ -19,7 +19,6 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/promises.ts';
-import { storesOf } from '#modules/stores.ts';
 import { findAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -137,10 +136,13 @@ export function requireShortBatch(body: unknown, { mcpBatchMax }: Pick<Limits, '
 }
 
 /** Returns the person behind a connected app, or the key, with the present permissions. */
-export async function authenticateAgent({ clock, config, db }: AppContext, credential: Credential): Promise<Caller> {
+export async function authenticateAgent(
+  { actions, clock, config, db }: AppContext,
+  credential: Credential,
+): Promise<Caller> {
   const token = bearerTokenOf(credential.authorization);
   return token === null
-    ? await authenticateApiKey(storesOf(db.session()), credential, 'mcp', clock.now())
+    ? await authenticateApiKey(actions, credential, 'mcp', clock.now())
     : await authenticateConnection(
         db.session(),
         { token, resource: config.baseUrl + MCP_PATH, address: credential.address },

@@ -16,7 +16,6 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { storesOf } from '#modules/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const ACTIONS_PATH = API_PATHS.actions;
@@ -60,7 +59,7 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: Ca
       // Results may hold credentials.
       void reply.header('cache-control', 'no-store');
       const caller = await badKeys.guard(request.ip, () =>
-        authenticateApiKey(storesOf(runtime.db.session()), credentialOf(request), 'rest', runtime.clock.now()),
+        authenticateApiKey(runtime, credentialOf(request), 'rest', runtime.clock.now()),
       );
       const action = getAction(request.params['*']);
       const origin = { requestId: request.id, address: request.ip };

@@ -5,14 +5,22 @@ import { sql } from 'kysely';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, PostgresStore, prepared, type Row, rowsChanged, type Values } from '#storage/postgres/store.ts';
+import {
+  anyOf,
+  columns,
+  PostgresStore,
+  prepared,
+  type Row,
+  rowsChanged,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { ApiKeyEntity } from '#storage/postgres/entities/credentials.ts';
 import { hasSecondFactor } from '#modules/accounts/store/standing.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 
 export type ApiKeyRow = InferEntity<typeof ApiKeyEntity>;
 
-const LIVE = ['id', 'orgId', 'userId', 'name', 'permissions', 'lastUsedAt'] as const;
+const LIVE = ['id', 'hash', 'orgId', 'userId', 'name', 'permissions', 'lastUsedAt'] as const;
 const LISTED = ['name', 'userId', 'hint', 'permissions', 'createdBy', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
 
 /** Fields of a key that authentication needs, read in one query so that no stale role can slip between two. */
@@ -47,7 +55,7 @@ export interface ApiKeyFilter {
   readonly creatorId?: string | undefined;
 }
 
-const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Temporal.Instant }>) =>
+const LIST_LIVE = prepared((db, { hashes, now }: Values<{ hashes: readonly Buffer[]; now: Temporal.Instant }>) =>
   db
     .selectFrom('api_keys as k')
     .leftJoin('memberships as m', (join) =>
@@ -59,7 +67,7 @@ const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Tempo
     .select(['m.role', 's.are_stopped as areStopped', 'o.second_factor_required as secondFactorRequired'])
     .select('o.key_networks as networks')
     .select(({ ref }) => hasSecondFactor(ref('k.user_id')).as('hasSecondFactor'))
-    .where('k.hash', '=', hash)
+    .where('k.hash', '=', anyOf(hashes))
     .where('k.revoked_at', 'is', null)
     .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)])),
 );
@@ -74,9 +82,9 @@ export class ApiKeyStore extends PostgresStore {
     await em.flush();
   }
 
-  /** The key with its user's role as of now; null when unknown, revoked or expired. */
-  async findLive(hash: Buffer, now: Temporal.Instant): Promise<LiveApiKey | null> {
-    return await FIND_LIVE.row(this.session, { hash, now });
+  /** The keys with their users' roles as of now, but for those that are unknown, revoked or expired. */
+  async listLive(hashes: readonly Buffer[], now: Temporal.Instant): Promise<LiveApiKey[]> {
+    return await LIST_LIVE.rows(this.session, { hashes, now });
   }
 
   async touch(id: Id<'apikey'>, now: Temporal.Instant): Promise<void> {

@@ -75,7 +75,7 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits,
           void reply.header('cache-control', 'no-store');
           const stores = storesOf(runtime.db.session());
           const caller = await badKeys.guard(request.ip, () =>
-            authenticateApiKey(stores, credentialOf(request), 'rest', runtime.clock.now()),
+            authenticateApiKey(runtime, credentialOf(request), 'rest', runtime.clock.now()),
           );
           if (!caller.permissions.has(permission)) {
             throw new AppError('forbidden', `this needs the permission ${permission}, which the key does not have`);
