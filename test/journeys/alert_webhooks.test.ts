@@ -152,3 +152,26 @@ test('the last bodies of a source are kept encrypted, and shown', async () => {
   const { bodies } = await runOperation(w, listAlertBodies, owner(w), { sourceId: sources[0].sourceId });
   expect(bodies).toMatchObject([{ refusal: null, body: '{"title":"one","secret":"hunter2"}' }]);
 });
+
+test('secrets of an alert are left out of its title, details and links; names of objects stay', async () => {
+  const { key, send, incidents } = await alertedService();
+  const body = {
+    title: 'Login failed: password=hunter2-a',
+    id: 'login',
+    link: 'https://ci.test/job?token=hunter2-b&build=7',
+    request: {
+      headers: { Authorization: 'Bearer hunter2-c', 'X-Build': '7' },
+      params: [{ name: 'pin_code', value: 'hunter2-d' }],
+    },
+    dsn: 'app:hunter2-e@tcp(db:3306)/shop',
+    labels: { secret: 'web-tls', sid: 'ORCL', namespace: 'shop' },
+    deep: { a: { b: { c: { d: { e: { f: { g: { h: 'kept' } } } } } } } },
+  };
+  expect((await send(`/webhook/${key}`, body, { authorization: null })).status).toBe(202);
+  const [incident] = await incidents();
+  expect(JSON.stringify(incident)).not.toContain('hunter2');
+  expect(incident).toMatchObject({ title: 'Login failed: password=[filtered]' });
+  expect(JSON.stringify(incident)).toContain('web-tls');
+  expect(JSON.stringify(incident)).toContain('ORCL');
+  expect(JSON.stringify(incident)).toContain('"h":"kept"');
+});

@@ -1,11 +1,14 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
+import type { AlertEvent, AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#modules/alerts/decide/sent_alert.ts';
 import type { AlertIntake } from '#ingest/alert_intake.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { AlertAnswer, AlertReading, SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
+import { asObject, withoutSecretValues } from '#ingest/protocols/sentry/json.ts';
 import { fetchText, SigningCertificates } from '#ingest/signing_certificates.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
+import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 import { AppError, errorCodeOf, invalidInput, messageOf } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -68,7 +71,7 @@ export class AlertExchange {
       case 'alerts':
         return reading.answer(await this.#accept(owner, reading.sent));
       case 'deploy':
-        await this.#options.recordDeploy(owner, reading.deploy, origin);
+        await this.#options.recordDeploy(owner, withoutDeploySecrets(reading.deploy), origin);
         return reading.answer();
       case 'addressed': {
         const { alerts } = storesOf(this.#options.db.session());
@@ -143,7 +146,8 @@ export class AlertExchange {
     if (sent.length === 0) return [];
     let outcomes: AlertOutcome[] = [];
     await this.#options.rates.spend(owner.serviceId, sent.length, async () => {
-      outcomes = await this.#options.intake.accept(owner, sent);
+      const clean = sent.map((alert) => ({ ...alert, event: withoutAlertSecrets(alert.event) }));
+      outcomes = await this.#options.intake.accept(owner, clean);
     });
     this.#options.counters.accepted.alerts += sent.length;
     return outcomes;
@@ -212,4 +216,36 @@ export class AlertExchange {
       .finally(() => this.#writing.delete(writing));
     this.#writing.add(writing);
   }
+}
+
+/** Labels by which tools name an object: a Secret of Kubernetes, an instance of Oracle. */
+const REFERENCES: Readonly<Record<string, RegExp>> = {
+  secret: /^[a-z]+(?:[-.][a-z\d]+)*$/,
+  secretname: /^[a-z]+(?:[-.][a-z\d]+)*$/,
+  exported_secret: /^[a-z]+(?:[-.][a-z\d]+)*$/,
+  sid: /^[A-Z]\w{0,11}$/i,
+};
+
+function isReference(name: string, value: unknown): boolean {
+  return typeof value === 'string' && REFERENCES[name.toLowerCase()]?.test(value) === true;
+}
+
+/** Returns the event without secrets, as for exceptions: alerts are sent on to phones and chats. Keys stay as they are. */
+function withoutAlertSecrets({ title, note, details, links, images, ...event }: AlertEvent): AlertEvent {
+  return {
+    ...event,
+    title: title && withoutSecrets(title),
+    note: note && withoutSecrets(note),
+    details: details && asObject(withoutSecretValues(details, isReference)),
+    links: links?.map(withoutLinkSecrets) ?? null,
+    images: images?.map(withoutLinkSecrets) ?? null,
+  };
+}
+
+function withoutLinkSecrets({ href, text }: AlertLink): AlertLink {
+  return { href: withoutSecrets(href), text: withoutSecrets(text) };
+}
+
+function withoutDeploySecrets({ name, url, at }: SentDeploy): SentDeploy {
+  return { name: withoutSecrets(name), url: url && withoutSecrets(url), at };
 }

@@ -131,6 +131,10 @@ export interface JsonBudget {
   characters: number;
   /** Longest single text. */
   readonly textLengthMax: number;
+  /** Whether nothing is cut in depth or number, as the value is cut to size already. */
+  readonly isWhole?: boolean;
+  /** Whether a value under a secret name is only the name of an object, and is kept. */
+  readonly isReference?: (name: string, value: unknown) => boolean;
 }
 
 /**
@@ -142,6 +146,12 @@ export function boundedJson(
   budget: JsonBudget = { left: NODES_MAX, characters: CHARACTERS_MAX, textLengthMax: TEXT_LENGTH_MAX },
 ): Json {
   return copy(value, 0, budget);
+}
+
+/** Returns JSON that is cut to size already without its secrets. */
+export function withoutSecretValues(value: unknown, isReference: NonNullable<JsonBudget['isReference']>): Json {
+  const unbounded = { left: Infinity, characters: Infinity, textLengthMax: Infinity };
+  return boundedJson(value, { ...unbounded, isWhole: true, isReference });
 }
 
 /** `owner` is the name by which the value is a member of an object, directly or in lists. */
@@ -156,17 +166,25 @@ function copy(value: unknown, depth: number, budget: JsonBudget, owner = ''): Js
   }
   if (typeof value === 'number') return plainNumber(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null;
-  if (depth >= DEPTH_MAX) return '…';
+  if (depth >= DEPTH_MAX && budget.isWhole !== true) return '…';
   if (Array.isArray(value)) return copyList(value, depth, budget, owner);
-  const entries = Object.entries(namedValue(value) ?? value).slice(0, ENTRIES_MAX);
+  const entries = Object.entries(namedValue(value) ?? value).slice(0, entriesMax(budget));
   return Object.fromEntries(
     entries.map(([name, entry]) => [
       asText(name, NAME_LENGTH_MAX) ?? '',
-      (isSecretName(name) || isSecretMember(() => owner, name)) && entry !== null && entry !== ''
+      isSecretEntry(owner, name, entry, budget) && entry !== null && entry !== ''
         ? FILTERED
         : copy(entry, depth + 1, budget, name),
     ]),
   );
+}
+
+function isSecretEntry(owner: string, name: string, entry: unknown, { isReference }: JsonBudget): boolean {
+  return (isSecretName(name) || isSecretMember(() => owner, name)) && isReference?.(name, entry) !== true;
+}
+
+function entriesMax({ isWhole }: JsonBudget): number {
+  return isWhole === true ? Infinity : ENTRIES_MAX;
 }
 
 /** Cards are sent as numbers, too. */
@@ -203,7 +221,9 @@ function copyList(list: readonly unknown[], depth: number, budget: JsonBudget, o
   const isSecretPair = list.length === 2 && typeof name === 'string' && isValue && isSecretName(name);
   const entries = isSecretPair
     ? [name, FILTERED]
-    : list.slice(0, ENTRIES_MAX).map((entry, index) => (isSecretSetting(list[index - 1], entry) ? FILTERED : entry));
+    : list
+        .slice(0, entriesMax(budget))
+        .map((entry, index) => (isSecretSetting(list[index - 1], entry) ? FILTERED : entry));
   return entries.map((entry) => copy(entry, depth + 1, budget, owner));
 }
 
