@@ -24,7 +24,7 @@ const NUMBERED: readonly Rule[] = [
   [/(?<=(?:^|\\)Template)[\da-f]{10}(?=::|->|$)/, ''],
   [/(?<=(?:^|\\)Container)(?=[A-Z\d][a-z]{0,5}[A-Z\d])[A-Za-z\d]{7}(?=\\)/g, ''],
   [/(?<=[a-z](?:Ghost|Proxy|_))(?=[\da-f]{0,6}\d)[\da-f]{7}(?=::|->)/i, ''],
-  [/(?<=__TwigTemplate_[\da-f]{20,64})___\d+/, ''],
+  [/(?<=__TwigTemplate_[\da-f]{16,64})___\d+/, ''],
   [/(?<=\bcontent_[\da-f]{12,24})_\d{6,10}(?!\w)/, ''],
   [/(?<=\bMockery_)\d+(?=_)|(?<=\bMock_\w{1,100}_)[\da-f]{8}(?=::|->)/g, ''],
   // C# as Unity writes it into C++.
@@ -59,7 +59,9 @@ const NUMBERED: readonly Rule[] = [
   [/\b(?:jdk\.proxy\d+|com\.sun\.proxy)(?=\.)/, 'jdk.proxy'],
   [/(?<=_aroundBody|\$AjcClosure|\$\$\$view)\d+$/, ''],
   [/(?<=\baccess\$)\d+/, ''],
-  [/(?<=[$/](?:fn|eval|reify|iter)(?:_{0,2}|--))\d+(?:__auto__)?/g, ''],
+  [/(?<=[$/](?:fn|eval|reify|iter)(?:_{0,2}|--))\d+(?:__auto__|__\d+)?/g, ''],
+  // Closures of what a shell of Groovy evaluates.
+  [/^Script\d+(?=\$)/, 'Script'],
   // Go: `defer` and `go` with arguments, loops over functions, and what initialises packages.
   [/^glob\.\./, 'init.'],
   // A method may change between a pointer and a value; a module has its major version in its path.
@@ -115,15 +117,18 @@ const NUMBERED: readonly Rule[] = [
   [/^(caml[A-Z]\w{0,200}(?:__|\.)\w{1,100})_\d+$/, '$1'],
   [/(\w__\w{1,100}_u)\d+$/, '$1'],
   [/(?<=__ANON__::SERIAL::|\bSandbox_)\d+/g, ''],
-  [/(?<=\banon_fn)\[[^\]]{0,200}\]/, ''],
-  [/^(~proc[^@]{0,100})@.*$/s, '$1'],
+  [/(?<=(?:\b|_)anon_fn)\[[^\]]{0,200}\](?:_\d+)?/, ''],
+  [/(?<=_anon_fn)_\d+$/, ''],
+  [/^~proc\d*([^@]{0,100})@.*$/s, '~proc$1'],
+  // Cython counts the functions and generators of a module.
+  [/(?<=^__pyx_\w{0,200}_(?:\d*generator)?)\d+(?=[A-Za-z_]|$)/g, ''],
   [/(?<=__ANON__)(?:\([^)]{0,200}\)|\[[^\]]{0,200}\])/, ''],
   [/(?<=^(?:in )?function )<([^<>:]{1,200}):\d+>/, '<$1>'],
   [/(?<= closure) at \S{1,300}/, ''],
   // A number after a sign, or after a word for an anonymous function.
   [/ ?#\d+(?!\w)/g, ''],
   [/(?<=[|~^])\d+(?:_\d+)?(?!\w)/g, ''],
-  [/(?<=(?<![a-zA-Z])(?:lambda|closure|anon|anonymous|anonfun)[_$^-]{0,2})-?\d+(?![a-zA-Z])/gi, ''],
+  [/(?<=(?<![a-zA-Z])(?:lambda|closure|anon|anonymous|anonfun)[_$^.:-]{0,2})-?\d+(?![a-zA-Z])/gi, ''],
   [/(?<=[._]fun_)\d+(?![a-zA-Z])/g, ''],
   [/(?<=\bwasm-function)\[\d+\]/, ''],
 ];
@@ -154,7 +159,7 @@ const NUMBERED_SCRIPT = /^(?:\d+|_(?:callee|loop)\d*\$?)$/;
  * bundler names it.
  */
 export function unnumberedScript(name: string): string | null {
-  return NUMBERED_SCRIPT.test(name) ? null : name.replace(/(?<=\w)\$\d+$/, '');
+  return NUMBERED_SCRIPT.test(name) ? null : name.replace(/(?<=\w)\$\d*$/, '');
 }
 
 /** Whether a file of a page is named by a digest alone: eight characters in both cases, or with figures. */
@@ -201,7 +206,7 @@ const SPELLINGS: readonly Rule[] = [
   [/\bblock \(\d+ levels?\) in /, 'block in '],
   [/^(?:rescue|ensure) in /, ''],
   [/_{2,4}-?\d{4,}_\d+$/, ''],
-  [/(?<=(?<!\w)(?:__(?:tilt|bind)|_callback_(?:before|after|around)|_run_)_)-?\d+/, ''],
+  [/(?<=(?<!\w)(?:__(?:tilt|bind)|(?:_conditional)?_callback_(?:before|after|around)|_run_)_)-?\d+/, ''],
   // Python names the top of a notebook's cell by its line.
   [/^<cell line: \d+>(?:\(\))?$/, '<module>'],
 ];
@@ -235,6 +240,8 @@ const ASSET_HASHES: readonly Rule[] = [
   [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]|[A-Z]{2}))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
   [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
   [/^\d+(?=[._-])/, '<hash>'],
+  // A library's version is no digest: what is left still tells it from other libraries.
+  [/(?<=\w)[._-]v?\d{1,4}\.\d{1,4}\.\d{1,4}(?=[._-])/, ''],
   // Parts that Dart's compiler for the web loads later.
   [/(?<=\.dart\.js_)\d+(?=\.part\.js$)/, '<hash>'],
 ];
