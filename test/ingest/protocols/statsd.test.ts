@@ -47,6 +47,7 @@ async function given({
           if (known === null) throw new AppError('unavailable', 'away');
           return series.map(({ name }) => known[name] ?? null);
         },
+        refuseCall() {},
         refuse(points, reason = 'faulty') {
           refused[key] = (refused[key] ?? 0) + points;
           reasons[reason] = (reasons[reason] ?? 0) + points;
