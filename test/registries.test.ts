@@ -46,8 +46,8 @@ test('each queue is consumed by one role: pages wait behind nothing that senders
 /** A page or a resource is about one or two kinds of things, each with its list. */
 const NAMED_MAX = 4;
 
-/** Files that name operations without knowing anything of them: first reads of pages, and the declarations themselves. */
-const ASKED_FOR = /^pages\/decide\/\w+_reads\.ts$|\/operations\//;
+/** Files that name operations without knowing anything of them: queries of pages, and the declarations themselves. */
+const ASKED_FOR = /^pages\/decide\/\w+_queries\.ts$|\/operations\//;
 
 /** Tables that name operations, and why. */
 const NAMES_OPERATIONS: Readonly<Record<string, string>> = {

@@ -12,7 +12,7 @@ import {
 import { divideByLabel, type MeasuredPart, REST } from '#modules/rules/decide/by_label.ts';
 import { inFairTurns } from '#modules/rules/decide/fair_turns.ts';
 import { withLabel } from '#modules/metrics/decide/expression.ts';
-import { groupParts } from '#storage/queue/work_shares.ts';
+import { groupShards } from '#storage/queue/shards.ts';
 import { applyMetricRule, type Measurement } from '#modules/rules/apply_metric_rule.ts';
 import { divideRules, setAsideRule } from '#modules/rules/set_aside_rule.ts';
 import { storePoints } from '#storage/queue/jobs.ts';
@@ -26,7 +26,7 @@ import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import type { MetricCheck } from '#modules/rules/store/active_rule_store.ts';
 import type { PartMemory } from '#modules/rules/store/rule_memory_store.ts';
 import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
-import type { Parts } from '#workers/shared_work.ts';
+import type { Shards } from '#workers/sharded_jobs.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {
   readonly rules: Pick<RuleReader, 'evaluate'>;
@@ -59,21 +59,21 @@ const SEARCHING_MS_MAX = 2_000;
 const RULES_AT_ONCE = 10_000;
 
 /**
- * Evaluates every active metric rule of these parts once, in a few grouped queries; many rules in groups, one after the other. An
+ * Evaluates every active metric rule of these shards once, in a few grouped queries; many rules in groups, one after the other. An
  * evaluation that fails throws and changes nothing of its group. A rule that could not be measured, or whose points still wait to
  * be stored, stays as it is: neither counts as "no breach". Two evaluations at the same time have the effect of one.
  */
 export async function evaluateRules(
   runtime: EvaluationRuntime,
   windows = ALL_WINDOWS,
-  parts: Parts = null,
+  shards: Shards = null,
   rulesAtOnce = RULES_AT_ONCE,
 ): Promise<void> {
   const { activeRules } = storesOf(runtime.db.session());
-  const rules = await activeRules.listMetricChecks(windows, parts, rulesAtOnce + 1);
-  if (rules.length <= rulesAtOnce) return await evaluate(runtime, rules, parts);
+  const rules = await activeRules.listMetricChecks(windows, shards, rulesAtOnce + 1);
+  if (rules.length <= rulesAtOnce) return await evaluate(runtime, rules, shards);
   const failures: unknown[] = [];
-  for (const group of groupParts(await activeRules.countMetricChecks(parts), rulesAtOnce)) {
+  for (const group of groupShards(await activeRules.countMetricChecks(shards), rulesAtOnce)) {
     try {
       await evaluate(runtime, await activeRules.listMetricChecks(windows, group), group);
     } catch (error) {
@@ -84,7 +84,7 @@ export async function evaluateRules(
   if (failures.length > 0) throw failures[0];
 }
 
-async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck[], parts: Parts): Promise<void> {
+async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck[], shards: Shards): Promise<void> {
   const { readable: rules, unreadable } = divideRules('metric_threshold', listed);
   await setAside(runtime, unreadable);
   if (rules.length === 0) return;
@@ -94,7 +94,7 @@ async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck
   const waiting = await durableJobs.listWaiting(storePoints.name);
   const [evaluation, open] = await Promise.all([
     measure(runtime, rules, now),
-    activeRules.listOpenIncidents('metric_threshold', parts && rules.map(({ ruleId }) => ruleId)),
+    activeRules.listOpenIncidents('metric_threshold', shards && rules.map(({ ruleId }) => ruleId)),
   ]);
   const openOf = Map.groupBy(open, ({ ruleId }) => ruleId);
   const divided = [

@@ -10,7 +10,7 @@ import { retryWhileUnavailable } from '#kernel/promises.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
-import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { restartTimers, resumeAfterRestore } from '#modules/incidents/paging/schedule_steps.ts';
 import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
 import type { DueStep } from '#modules/incidents/store/step_timer_store.ts';
@@ -122,7 +122,7 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
     shared: [],
     periodic: [
       { name: restartTimersName, everySeconds: 10, run: () => restartTimers(runtime) },
-      { name: 'repage_stale', everySeconds: 10, run: () => repageStale(runtime) },
+      { name: 'repage_stale', everySeconds: 10, run: () => expireAcknowledgements(runtime) },
       ...(heartbeatUrl === undefined
         ? []
         : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

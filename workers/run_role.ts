@@ -9,7 +9,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
 import type { ProbedStores } from '#workers/probes.ts';
-import { type SharedWork, type Sharing, startSharing } from '#workers/shared_work.ts';
+import { type ShardedJob, type RoleMembership, startShardedJobs } from '#workers/sharded_jobs.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
 /** Background work of one kind of process. Each queue is consumed by one role only. */
@@ -19,7 +19,7 @@ export interface Role {
   /** Work run from time to time by the one process of the role that gets the lease. */
   readonly periodic: readonly Periodic[];
   /** Work shared by all processes of the role. */
-  readonly shared: readonly SharedWork[];
+  readonly shared: readonly ShardedJob[];
   /** Work run repeatedly, in each period by one process of the role, in turn. */
   readonly ticks: readonly Tick[];
   /** Id of this process. */
@@ -66,7 +66,7 @@ export function runRole(foundation: Foundation, role: Role): RunningRole {
   const closeWithinMs = foundation.config.stopSeconds * 1_000 * DRAIN_SHARE;
   const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log, { closeWithinMs });
   const runtime = { ...foundation, log, holder: role.holder };
-  const sharing = startSharing(runtime, role.name, role.shared, role.onFreed);
+  const sharing = startShardedJobs(runtime, role.name, role.shared, role.onFreed);
   const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }, place) => {
     const tick = async (): Promise<void> => {
       try {
@@ -101,7 +101,7 @@ interface PeriodicRuntime {
   /** The id of this process. */
   readonly holder: Id<'job'>;
   /** Decides which process checks for due work. */
-  readonly sharing: Pick<Sharing, 'isLeader'>;
+  readonly sharing: Pick<RoleMembership, 'isLeader'>;
 }
 
 /**

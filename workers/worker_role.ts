@@ -41,7 +41,7 @@ import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { fetchHolidayCalendars } from '#modules/schedules/fetch_holiday_calendars.ts';
-import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
+import { remindOfShifts } from '#modules/schedules/shift_notices.ts';
 import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { subscriberCipherOf } from '#modules/status_pages/subscribers.ts';
@@ -219,8 +219,8 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
   /** Work that evaluates the rules of each kind from time to time. */
   const evaluation: Record<RuleKind, Role['shared']> = {
     metric_threshold: [
-      { name: shortRules, everySeconds: 5, run: (parts) => evaluateRules(runtime, SHORT_WINDOWS, parts) },
-      { name: longRules, everySeconds: 12, run: (parts) => evaluateRules(runtime, LONG_WINDOWS, parts) },
+      { name: shortRules, everySeconds: 5, run: (shards) => evaluateRules(runtime, SHORT_WINDOWS, shards) },
+      { name: longRules, everySeconds: 12, run: (shards) => evaluateRules(runtime, LONG_WINDOWS, shards) },
     ],
     // Evaluated when groups turn out to be new or to have regressed, in `onNewOrRegressed`; those on rates periodically.
     exception: [],
@@ -264,7 +264,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       {
         name: REMINDING,
         everySeconds: 300,
-        run: async () => remindOfDuty(runtime, await new LeaseStore(runtime.db.session()).findDoneAt(REMINDING)),
+        run: async () => remindOfShifts(runtime, await new LeaseStore(runtime.db.session()).findDoneAt(REMINDING)),
       },
       { name: 'ask_for_numbers', everySeconds: 60, run: () => askForNumbers(runtime) },
       { name: 'tell_of_unreadable_rows', everySeconds: 300, run: () => tellOfUnreadableRows(runtime) },

@@ -7,7 +7,7 @@ import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { storesOf } from '#modules/stores.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 import { type EvaluationRuntime, evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
-import { type Parts, startSharing } from '#workers/shared_work.ts';
+import { type Shards, startShardedJobs } from '#workers/sharded_jobs.ts';
 
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withFolder } from './harness.ts';
@@ -180,7 +180,7 @@ async function besidePrometheus(cycles: readonly Cycle[]): Promise<void> {
   );
 }
 
-/** Several workers share the rules, as in production; each evaluates its part, and has the points of its part in memory. */
+/** Several workers share the rules, as in production; each evaluates its shards, and has their points in memory. */
 async function byWorkers(time: Time): Promise<Record<string, string>> {
   const { db } = time.history.context;
   const began: number[] = [];
@@ -190,18 +190,18 @@ async function byWorkers(time: Time): Promise<Record<string, string>> {
   let atOnce = 0;
   const tickers = Array.from({ length: WORKERS }, (_, worker) => {
     const runtime = time.startWorker();
-    const run = async (parts: Parts): Promise<void> => {
+    const run = async (shards: Shards): Promise<void> => {
       const beganAt = performance.now();
       began.push(beganAt);
       workers.add(worker);
       underWay += 1;
       atOnce = Math.max(atOnce, underWay);
-      await evaluateRules(runtime, SHORT_WINDOWS, parts);
+      await evaluateRules(runtime, SHORT_WINDOWS, shards);
       underWay -= 1;
       tookMs.push(performance.now() - beganAt);
     };
     const options = { db, clock: systemClock, log: silentLog, holder: newId('job') };
-    return startSharing(options, 'worker', [{ name: 'evaluate_rules', everySeconds: 5, run }]);
+    return startShardedJobs(options, 'worker', [{ name: 'evaluate_rules', everySeconds: 5, run }]);
   });
   await delay(WORKERS_MS);
   await Promise.all(tickers.map((ticker) => ticker.stop()));

@@ -8,19 +8,19 @@ import { isRecord } from '#kernel/records.ts';
 /** Declaration of an input. */
 interface Checked {
   readonly input: TObject;
-  readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
+  readonly validate?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
 }
 
 const validators = new WeakMap<object, Validator>();
 
 /** Throws `invalid_input` with every fault. What the schema refuses is refused, also when no sentence explains it. */
-export function checkInput({ input: schema, meaning }: Checked, input: unknown): void {
+export function checkInput({ input: schema, validate }: Checked, input: unknown): void {
   const validator = validators.get(schema) ?? Compile(schema);
   validators.set(schema, validator);
   const faults = [
     ...findUnstorable(input),
     ...(validator.Check(input) ? [] : shapeFaults(schema, validator, input)),
-    ...(isRecord(input) ? (meaning?.(input) ?? []) : []),
+    ...(isRecord(input) ? (validate?.(input) ?? []) : []),
   ];
   if (faults.length > 0) throw invalidInput(onePerPath(faults));
 }
@@ -38,7 +38,7 @@ function shapeFaults(schema: TObject, validator: Validator, input: unknown): Fau
   return refused.length > 0 ? refused : [{ path: '', message: 'is not valid: it does not fit its schema' }];
 }
 
-/** Keeps one fault for each path: one of the shape says more than one of the meaning. */
+/** Keeps one fault for each path: a fault of the shape says more than one of the values. */
 function onePerPath(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.toReversed().map((fault) => [fault.path, fault])).values()].toReversed();
 }

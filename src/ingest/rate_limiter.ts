@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
-import type { Allowance, SharedLimit } from '#kernel/shared_limit.ts';
+import type { RateLimit, SharedLimit } from '#kernel/shared_limit.ts';
 
 interface RateLimiterOptions {
   /** Average rate allowed; 0 for no limit. */
@@ -9,7 +9,7 @@ interface RateLimiterOptions {
   readonly limit: LimitName;
   /** The plural of what is counted, for messages. */
   readonly noun: string;
-  readonly openLimit: (name: string, allowance: Allowance) => SharedLimit;
+  readonly openLimit: (name: string, rate: RateLimit) => SharedLimit;
 }
 
 /** A service may save up what it does not send, up to this long. */

@@ -1,11 +1,11 @@
 import { networkOf } from '#kernel/ip_address.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Allowance, SharedLimit } from '#kernel/shared_limit.ts';
+import type { RateLimit, SharedLimit } from '#kernel/shared_limit.ts';
 
 interface RefusedBytesOptions {
   readonly megabytesPerMinute: number;
-  readonly openLimit: (name: string, allowance: Allowance) => SharedLimit;
+  readonly openLimit: (name: string, rate: RateLimit) => SharedLimit;
 }
 
 /** Sender of a body. */

@@ -37,7 +37,7 @@ interface Operation<Context, Input extends TObject, Result extends TSchema, Name
    * Returns faults that the schema cannot express, so that one answer names them besides those of the shape. The body
    * may have any shape; values of the wrong kind are left to the schema.
    */
-  readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
+  readonly validate?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
   /** Set if people in the console who have a second factor must have shown it within ten minutes. */
   readonly stepUp?: true;
   /** Condition under which it is refused with `conflict`; absent: never. */

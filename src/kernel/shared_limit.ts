@@ -1,7 +1,7 @@
 import type { Temporal } from '#kernel/time.ts';
 
 /** Rate limit: so much at once, and so much a second. */
-export interface Allowance {
+export interface RateLimit {
   readonly burst: number;
   readonly perSecond: number;
 }
@@ -15,12 +15,12 @@ export interface SharedBuckets {
   take(
     key: string,
     amount: number,
-    allowance: Allowance,
+    rate: RateLimit,
     now: Temporal.Instant,
   ): Promise<{ readonly isGranted: boolean; readonly left: number }>;
 }
 
-export interface SharedLimitOptions extends Allowance {
+export interface SharedLimitOptions extends RateLimit {
   /** Name that keeps the keys of one limit apart from those of another. */
   readonly name: string;
   readonly buckets: SharedBuckets;

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { Request } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { PREFETCHED, type FirstRead } from '#modules/pages/decide/first_reads.ts';
+import { PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/prefetched_queries.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
@@ -64,7 +64,7 @@ inBrowser('every page', () => {
         // What it asks for from then on has changed.
         if (sent.url().includes('/events?')) page.off('request', listen);
         const action = sent.url().split('/actions/')[1];
-        const body = sent.method() === 'POST' ? (sent.postDataJSON() as { reads?: FirstRead[] }) : {};
+        const body = sent.method() === 'POST' ? (sent.postDataJSON() as { reads?: PrefetchedQuery[] }) : {};
         if (action !== undefined) asked.push(JSON.stringify([action, body]));
         for (const read of body.reads ?? []) asked.push(JSON.stringify([read.action, read.input]));
       };

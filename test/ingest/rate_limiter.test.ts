@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Allowance, SharedLimit } from '#kernel/shared_limit.ts';
+import { type RateLimit, SharedLimit } from '#kernel/shared_limit.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -14,8 +14,8 @@ const BETA = 'service_b' as Id<'service'>;
 
 const limiterOf = (perSecond: number, noun: string, clock: TestClock): RateLimiter => {
   const buckets = { take: () => Promise.reject(new Error('a process that is alone asks nobody')) };
-  const openLimit = (name: string, allowance: Allowance) =>
-    new SharedLimit({ name, ...allowance, buckets, processes: () => 1, now: () => clock.now() });
+  const openLimit = (name: string, rate: RateLimit) =>
+    new SharedLimit({ name, ...rate, buckets, processes: () => 1, now: () => clock.now() });
   return new RateLimiter({ perSecond, noun, limit: 'ingestPointsPerSecond', openLimit });
 };
 

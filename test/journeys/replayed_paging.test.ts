@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { replayPaging, type ReplayedOpening } from '#modules/incidents/decide/replay_paging.ts';
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
 import { openIncident } from '#modules/incidents/open_incidents.ts';
-import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { resolve } from '#modules/incidents/change_status.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -141,7 +141,7 @@ async function drive(
       ids[index] = id!;
       runs[index] = [];
     }
-    if (asked.repageMinutes !== null) await repageStale(runtime);
+    if (asked.repageMinutes !== null) await expireAcknowledgements(runtime);
     if (asked.acknowledgedAfterMinutes !== null || minute === MINUTES - 1) await look(minute);
   }
   for (const id of ids) {

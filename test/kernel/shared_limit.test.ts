@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
+import { type RateLimit, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
 import { TokenBucketStore } from '#storage/postgres/token_bucket_store.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import fc from '#test/kit/properties.ts';
@@ -25,10 +25,10 @@ class Buckets implements SharedBuckets {
   }
 }
 
-function processesOf(count: number, allowance: Allowance, clock: TestClock, buckets: SharedBuckets): SharedLimit[] {
+function processesOf(count: number, rate: RateLimit, clock: TestClock, buckets: SharedBuckets): SharedLimit[] {
   return Array.from(
     { length: count },
-    () => new SharedLimit({ name: 'calls', ...allowance, buckets, processes: () => count, now: () => clock.now() }),
+    () => new SharedLimit({ name: 'calls', ...rate, buckets, processes: () => count, now: () => clock.now() }),
   );
 }
 
@@ -110,8 +110,8 @@ test('while the shared buckets are away each process lets through its part', asy
 test('the buckets in PostgreSQL count as they should, also when the clock was set back', async () => {
   const w = await world();
   const store = new TokenBucketStore(w.context.db.session());
-  const allowance = { burst: 10, perSecond: 2 };
-  const take = (amount: number) => store.take('calls key', amount, allowance, w.clock.now());
+  const rate = { burst: 10, perSecond: 2 };
+  const take = (amount: number) => store.take('calls key', amount, rate, w.clock.now());
   expect(await take(4)).toEqual({ isGranted: true, left: 6 });
   expect(await take(9)).toEqual({ isGranted: true, left: -3 });
   expect(await take(1)).toEqual({ isGranted: false, left: -3 });

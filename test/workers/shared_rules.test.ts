@@ -7,7 +7,7 @@ import { storesOf } from '#modules/stores.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
-import { startSharing } from '#workers/shared_work.ts';
+import { startShardedJobs } from '#workers/sharded_jobs.ts';
 
 const RULES = 24;
 
@@ -45,9 +45,9 @@ function startProcess(w: StaffedWorld): Process {
   const work = {
     name: 'evaluate_rules',
     everySeconds: 5,
-    run: (parts: readonly number[] | null) => evaluateRules(runtime, SHORT_WINDOWS, parts),
+    run: (shards: readonly number[] | null) => evaluateRules(runtime, SHORT_WINDOWS, shards),
   };
-  const sharing = startSharing({ db, clock: w.clock, log: silentLog, holder: newId('job') }, 'worker', [work]);
+  const sharing = startShardedJobs({ db, clock: w.clock, log: silentLog, holder: newId('job') }, 'worker', [work]);
   onTestFinished(() => sharing.stop());
   return {
     get share() {
@@ -127,7 +127,7 @@ test('many rules are evaluated in groups, each rule once, and a group that fails
   expect(total).toBe(RULES - (groups[1]?.length ?? 0));
 });
 
-test('the parts of all rules together are all rules, and rules over one metric are of one part', async () => {
+test('the shards of all rules together are all rules, and rules over one metric are of one shard', async () => {
   const w = await staffedWorld();
   const { serviceId } = await w.given.service();
   const make = async (metricName: string) => {
@@ -138,11 +138,11 @@ test('the parts of all rules together are all rules, and rules over one metric a
   const [plain, selected, other] = [await make('cpu'), await make('cpu{host="a"}'), await make('memory')];
   const { activeRules } = storesOf(w.context.db.session());
   const found = new Map<string, number>();
-  for (let part = 0; part < 1_024; part += 64) {
-    const parts = Array.from({ length: 64 }, (_, index) => part + index);
-    for (const { ruleId } of await activeRules.listMetricChecks(SHORT_WINDOWS, parts)) {
+  for (let shard = 0; shard < 1_024; shard += 64) {
+    const shards = Array.from({ length: 64 }, (_, index) => shard + index);
+    for (const { ruleId } of await activeRules.listMetricChecks(SHORT_WINDOWS, shards)) {
       expect(found.has(ruleId)).toBe(false);
-      found.set(ruleId, part);
+      found.set(ruleId, shard);
     }
   }
   expect([...found.keys()].toSorted()).toEqual([plain, selected, other].toSorted());

@@ -4,7 +4,7 @@ const WINDOW_MS = 60_000;
 const NAMES_REMEMBERED = 10_000;
 
 /** Rate limit per name and minute; each of several processes counts by itself, up to its share. */
-export interface RateLimit {
+export interface RequestLimit {
   /** Counts one; 0 when it may be, else the seconds to wait. */
   take(name: string): number;
 }
@@ -12,7 +12,7 @@ export interface RateLimit {
 export function createRateLimit(
   clock: Clock,
   { perMinute, processes }: { readonly perMinute: number; readonly processes: () => number },
-): RateLimit {
+): RequestLimit {
   const windows = new Map<string, { readonly since: number; count: number }>();
   return {
     take(name) {

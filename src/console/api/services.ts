@@ -11,7 +11,7 @@ import {
   topicKey,
   updateRows,
 } from '#console/api/actions.ts';
-import { RELEASES_PAGE } from '#modules/pages/decide/page_reads.ts';
+import { RELEASES_PAGE } from '#modules/pages/decide/page_queries.ts';
 
 type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;
 

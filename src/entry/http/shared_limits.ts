@@ -4,7 +4,7 @@ import type { AppContext } from '#entry/compose.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
-import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
+import { type RateLimit, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 
@@ -18,7 +18,7 @@ export interface SharedLimits {
   /** Limits as configured. */
   readonly set: Limits;
   /** Opens a shared limit. Pass a clock of its own if it bounds work rather than the times in the data. */
-  openLimit(name: string, allowance: Allowance, clock?: Clock): SharedLimit;
+  openLimit(name: string, rate: RateLimit, clock?: Clock): SharedLimit;
 }
 
 /** Shard group of the API processes. */
@@ -57,7 +57,7 @@ export function openSharedLimits(app: FastifyInstance, { config, db, clock, log 
   return {
     processes: () => processes,
     set: config,
-    openLimit: (name, allowance, limitClock = clock) =>
-      new SharedLimit({ name, ...allowance, buckets, processes: () => processes, now: () => limitClock.now() }),
+    openLimit: (name, rate, limitClock = clock) =>
+      new SharedLimit({ name, ...rate, buckets, processes: () => processes, now: () => limitClock.now() }),
   };
 }

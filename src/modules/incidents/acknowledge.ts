@@ -11,7 +11,7 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
 import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
-import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
+import { resumeEscalation, withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 
 /**
  * Undoes that an incident, which the caller has locked, was acknowledged: its escalation resumes. Returns false when
@@ -33,7 +33,7 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   const resumedMessages = await resumeEscalation(unit, { ...incident, acknowledgements }, acknowledgedAt ?? unit.now);
   if (earlier.length > 0 && 'userId' in by) await pageAfterAll(unit, incident, asId('user', by.userId));
   await pageWithoutParent(unit, incident.id);
-  const notified = await withdrawNews(unit, incident, 'acknowledged', by);
+  const notified = await withdrawStatusUpdates(unit, incident, 'acknowledged', by);
   await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
   return true;
 }

@@ -12,7 +12,7 @@ import {
   isAboutPolicy,
   type ReachabilityWarning,
 } from '#modules/contacts/decide/reachability.ts';
-import type { DoubleDuty } from '#modules/policies/decide/double_duty.ts';
+import type { DoubleOnCall } from '#modules/policies/decide/double_duty.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -24,7 +24,7 @@ import type { PolicyRow } from '#modules/policies/store.ts';
 import type { TeamMemberWithPerson } from '#modules/teams/store.ts';
 
 /** Field for the warnings of results that put people on call. */
-export const DutyWarnings = Type.Array(Type.String(), {
+export const OnCallWarnings = Type.Array(Type.String(), {
   description: 'who is put on call but may not answer, and what to do; none when all may',
 });
 
@@ -33,7 +33,7 @@ function cannotAnswerText(name: string, role: Role): string {
 }
 
 /** Returns a sentence for each of these people whose role does not let them answer a page. */
-export async function readDutyWarnings(
+export async function readOnCallWarnings(
   userIds: readonly string[],
   { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
 ): Promise<string[]> {
@@ -43,14 +43,14 @@ export async function readDutyWarnings(
     .map(({ name, role }) => cannotAnswerText(name, role));
 }
 
-/** Returns the warnings of `readDutyWarnings` for a new member of a team, if a policy pages all of its members. */
+/** Returns the warnings of `readOnCallWarnings` for a new member of a team, if a policy pages all of its members. */
 export async function readMembershipWarnings(
   { userId, teamId }: { readonly userId: Id<'user'>; readonly teamId: Id<'team'> },
   context: Pick<ActionContext, 'caller' | 'stores'>,
 ): Promise<string[]> {
   const naming = await context.stores.policies.listNamingAny(context.caller.orgId, [teamId]);
   const isPaged = naming.some(({ steps }) => steps.some(({ members }) => members?.teamId === teamId));
-  return isPaged ? await readDutyWarnings([userId], context) : [];
+  return isPaged ? await readOnCallWarnings([userId], context) : [];
 }
 
 export const WarningView = Type.Object(
@@ -247,7 +247,7 @@ function teamsPagedBy(policies: readonly Pick<PolicyPlan, 'steps'>[]): Id<'team'
 
 /** Returns who is first and second on call at once, and when. */
 export function doubleDutyText(
-  { scheduleIds, times }: DoubleDuty,
+  { scheduleIds, times }: DoubleOnCall,
   schedules: TeamOnCall['schedules'],
   nameOf: (userId: string) => string,
 ): string {

@@ -1,14 +1,14 @@
 import MessagingResponse from 'twilio/lib/twiml/MessagingResponse.js';
 import VoiceResponse from 'twilio/lib/twiml/VoiceResponse.js';
 
-import type { Spoken } from '#notify/channels/call/text.ts';
+import type { Speech } from '#notify/channels/call/text.ts';
 import { xmlCharacters } from '#notify/texts/html.ts';
 
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;
 
 /** Says the message and waits for one digit, three times, since the first is heard half asleep. */
-export function askForDigit({ text, hasChoice }: Spoken, digitUrl: string): string {
+export function askForDigit({ text, hasChoice }: Speech, digitUrl: string): string {
   if (!hasChoice) return sayAndHangUp(text);
   const response = new VoiceResponse();
   for (let time = 0; time < TIMES_SAID; time += 1) {

@@ -12,7 +12,7 @@ import { AppError, errorCodeOf } from '#kernel/errors.ts';
 import { fromDate } from '#kernel/time.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
 import { isStalePlan, toFault } from '#storage/postgres/faults.ts';
-import { closerOfStaleConnections, endSilentConnections } from '#storage/postgres/silent_connections.ts';
+import { failoverEviction, reapDeadConnections } from '#storage/postgres/dead_connections.ts';
 import { StatementNames } from '#storage/postgres/statement_names.ts';
 import { ENTITIES, type Tables } from '#storage/postgres/tables.ts';
 
@@ -169,7 +169,7 @@ function openDialect(options: DatabaseOptions): { readonly dialect: Dialect; rea
   const limits = limitsOf(options);
   // A pooler refuses to begin a session with them.
   const pool = openPool(options, options.isPooler ? { query_timeout: STATEMENT_MS_MAX } : limits);
-  const notices = { onFull, onReadOnly: closerOfStaleConnections(pool) };
+  const notices = { onFull, onReadOnly: failoverEviction(pool) };
   return {
     // A statement has its name in a session, and a pooler lends another session each time.
     dialect: options.isPooler
@@ -222,7 +222,7 @@ function openPool({ url, poolMax = 20, silenceMsMax }: DatabaseOptions, limits: 
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   if (silenceMsMax !== undefined) {
-    endSilentConnections(pool, { endAfterMs: silenceMsMax, server: { connectionString: url } });
+    reapDeadConnections(pool, { endAfterMs: silenceMsMax, server: { connectionString: url } });
   }
   return pool;
 }

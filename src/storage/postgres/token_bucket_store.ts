@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { Allowance, SharedBuckets } from '#kernel/shared_limit.ts';
+import type { RateLimit, SharedBuckets } from '#kernel/shared_limit.ts';
 import { Temporal } from '#kernel/time.ts';
 import { PostgresStore } from '#storage/postgres/store.ts';
 
@@ -12,7 +12,7 @@ export class TokenBucketStore extends PostgresStore implements SharedBuckets {
   async take(
     key: string,
     amount: number,
-    { burst, perSecond }: Allowance,
+    { burst, perSecond }: RateLimit,
     now: Temporal.Instant,
   ): Promise<{ isGranted: boolean; left: number }> {
     return await this.insertInto('token_buckets')

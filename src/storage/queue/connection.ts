@@ -15,7 +15,7 @@ import { Pool, type PoolConfig } from 'pg';
 import { messageOf } from '#kernel/errors.ts';
 import { type DatabaseAddress, directUrlOf } from '#storage/postgres/database.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
-import { closerOfStaleConnections, endSilentConnections } from '#storage/postgres/silent_connections.ts';
+import { failoverEviction, reapDeadConnections } from '#storage/postgres/dead_connections.ts';
 import { keyPrefixOf, openRedis, type RedisSilence, type RedisStore } from '#storage/queue/redis.ts';
 
 /** Reason, in words, why a Redis that answers takes no changes. */
@@ -108,8 +108,8 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
     connectionTimeoutMillis: 5_000,
     options: `-c search_path=${SCHEMA},public${options.durable ? '' : ' -c synchronous_commit=off'}`,
   });
-  const closeStale = closerOfStaleConnections(pool);
-  endSilentConnections(pool, { endAfterMs: Number.POSITIVE_INFINITY, server: { connectionString: url } });
+  const closeStale = failoverEviction(pool);
+  reapDeadConnections(pool, { endAfterMs: Number.POSITIVE_INFINITY, server: { connectionString: url } });
   return {
     backend: createLastingPostgresBackend as BackendFactory,
     options: { connection: pool },

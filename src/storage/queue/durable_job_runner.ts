@@ -14,7 +14,7 @@ import {
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
 import { QuarantinedJobStore } from '#storage/postgres/quarantined_job_store.ts';
-import { Isolation } from '#storage/queue/isolation.ts';
+import { PoisonJobIsolation } from '#storage/queue/isolation.ts';
 import { BusyPoller } from '#storage/queue/busy_poller.ts';
 import {
   backoffMs,
@@ -65,7 +65,7 @@ export function runDurableJobs(
   wake: (job: DurableJobContract) => void,
   holder: string = newId('job'),
 ): (handler: DurableJobHandler) => JobHandler {
-  const isolation = new Isolation();
+  const isolation = new PoisonJobIsolation();
   return (handler) => {
     const runner = new DurableJobRunner(db, handler, isolation, () => wake(handler.job), holder);
     return {
@@ -89,7 +89,7 @@ class DurableJobRunner {
   readonly #db: Database;
   readonly #handler: DurableJobHandler;
   readonly #store: DurableJobStore;
-  readonly #isolation: Isolation;
+  readonly #isolation: PoisonJobIsolation;
   readonly #wake: () => void;
   /** Process for which jobs are claimed. */
   readonly #holder: string;
@@ -111,7 +111,13 @@ class DurableJobRunner {
   /** Whether `drain` was called while it was looking for jobs. */
   #isRequested = false;
 
-  constructor(db: Database, handler: DurableJobHandler, isolation: Isolation, wake: () => void, holder: string) {
+  constructor(
+    db: Database,
+    handler: DurableJobHandler,
+    isolation: PoisonJobIsolation,
+    wake: () => void,
+    holder: string,
+  ) {
     this.#db = db;
     this.#holder = holder;
     this.#isolation = isolation;

@@ -7,7 +7,7 @@ type OnFree = () => void;
  * blamed as well when one kills this worker, too. `onFree` is called once it is worth asking again; the same function stands
  * for the same runner.
  */
-export class Isolation {
+export class PoisonJobIsolation {
   #running = 0;
   #isApart = false;
   /** Caller that waits to run jobs apart. Meanwhile nobody else begins any; null when nobody waits. */

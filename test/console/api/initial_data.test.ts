@@ -2,7 +2,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { beforeEach, expect, test, vi } from 'vitest';
 
-import { PREFETCHED, type FirstRead } from '#modules/pages/decide/first_reads.ts';
+import { PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/prefetched_queries.ts';
 
 const ORG = 'org_1';
 const INCIDENT = 'incident_1';
@@ -20,10 +20,10 @@ beforeEach(() => {
   });
 });
 
-const answerTo = ({ action, input }: FirstRead) => `${action} ${JSON.stringify(input)}`;
+const answerTo = ({ action, input }: PrefetchedQuery) => `${action} ${JSON.stringify(input)}`;
 
 /** The modules of a page that the server has sent with this data. */
-async function openPage(reads: readonly FirstRead[], at = new Date().toISOString()) {
+async function openPage(reads: readonly PrefetchedQuery[], at = new Date().toISOString()) {
   const held = document.createElement('script');
   held.type = 'application/json';
   held.id = 'first-data';
@@ -49,7 +49,7 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
     ...(PREFETCHED.incidents?.('') ?? []),
     ...(PREFETCHED.incident?.(INCIDENT) ?? []),
   ]);
-  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/page_reads.ts');
+  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/page_queries.ts');
   const found: unknown[] = [
     await client.ensureQueryData(home.homeQuery(ORG)),
     await client.ensureQueryData(home.pagingProblemsQuery(ORG)),

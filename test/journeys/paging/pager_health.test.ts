@@ -17,7 +17,7 @@ import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole, sendHeartbeat } from '#workers/pager_role.ts';
 import { startPeriodic } from '#workers/run_role.ts';
-import { startSharing } from '#workers/shared_work.ts';
+import { startShardedJobs } from '#workers/sharded_jobs.ts';
 import { workerRole } from '#workers/worker_role.ts';
 
 /** No pager works; a step was due when the incident triggered. */
@@ -152,7 +152,7 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
   await expectLate(w, /^rules were last evaluated 31 s ago$/);
   expect(await toldByConsole(w)).toEqual(['rules were last evaluated 31 s ago']);
   const shared = workerRole(w.context, w.runtime).shared.filter(({ name }) => name === 'evaluate_long_rules');
-  const sharing = startSharing({ ...w.context, holder: newId('job') }, 'worker', shared);
+  const sharing = startShardedJobs({ ...w.context, holder: newId('job') }, 'worker', shared);
   const asOf = async () =>
     await w.context.db.sql.row('select done_at = $1 as is_done from leases where name = $2', [
       w.clock.now().toString(),

@@ -4,7 +4,7 @@ import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge
 import { createMaintenance, deleteMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
-import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -177,12 +177,12 @@ test('an acknowledgement that goes stale pages again, and again, from the first 
   for (const pages of [2, 3]) {
     await s.w.expectOk('acknowledge_incident', { incidentId });
     await s.w.advance({ minutes: 29 });
-    await repageStale(s.w.runtime);
+    await expireAcknowledgements(s.w.runtime);
     const { status } = await s.w.expectOk('get_incident', { incidentId });
     expect(status).toBe('acknowledged');
     await s.w.advance({ minutes: 1 });
-    await repageStale(s.w.runtime);
-    await repageStale(s.w.runtime);
+    await expireAcknowledgements(s.w.runtime);
+    await expireAcknowledgements(s.w.runtime);
     await s.w.advance({ seconds: 1 });
     expect((await s.timelineOf('latency')).filter(isStep)).toHaveLength(pages);
   }
@@ -209,7 +209,7 @@ test('pages again as often as acknowledgements go stale, also when it has had mo
   for (let round = 1; round <= rounds; round += 1) {
     await w.expectOk('acknowledge_incident', { incidentId });
     await w.advance({ minutes: 30 });
-    await repageStale(w.runtime);
+    await expireAcknowledgements(w.runtime);
     await w.advance({ seconds: 1 });
     expect(pagesOf(anna)).toHaveLength(round + 1);
   }
@@ -242,6 +242,6 @@ test('an incident that cannot page again does not keep others from it', async ()
      select id, 1, now(), 'cancelled' from incidents where title not like 'Queue%'`,
   );
   await s.w.advance({ minutes: 31 });
-  await repageStale(s.w.runtime);
+  await expireAcknowledgements(s.w.runtime);
   expect(await s.w.expectOk('get_incident', { incidentId: other.incidentId })).toMatchObject({ status: 'triggered' });
 });

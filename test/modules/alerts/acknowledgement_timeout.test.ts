@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { setAlertSource } from '#modules/alerts/operations/alert_sources.ts';
-import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { storesOf } from '#modules/stores.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -16,7 +16,7 @@ test('an incident of an alert that somebody acknowledged and forgot pages again,
   const [source] = await storesOf(w.context.db.session()).alertSources.list(serviceId);
   const advance = async (minutes: number) => {
     await w.advance({ minutes });
-    await repageStale({ db: w.context.db, clock: w.clock, log: w.context.log, onOutbox: () => {} });
+    await expireAcknowledgements({ db: w.context.db, clock: w.clock, log: w.context.log, onOutbox: () => {} });
     await w.runUntilIdle();
   };
   const set = (change: object) =>

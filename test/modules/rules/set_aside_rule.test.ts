@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { PARTS } from '#storage/queue/work_shares.ts';
+import { SHARDS } from '#storage/queue/shards.ts';
 import { findOverdue } from '#modules/monitors/find_overdue.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
@@ -13,7 +13,7 @@ import { getPagingProblems } from '#modules/notifications/operations/get_paging_
 import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
-const EVERY_PART = Array.from({ length: PARTS }, (_, part) => part);
+const EVERY_SHARD = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 const RULE = { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 5, aggregation: 'max' };
 
@@ -60,7 +60,7 @@ test('a rule that cannot be read is set aside and told, and holds up no other', 
   const good = await watched(w);
   const at = w.clock.now();
   await runStorePoints(w.runtime, good.serviceId, [{ name: 'latency', at, value: 250 }]);
-  await evaluateRules(w.runtime, undefined, EVERY_PART);
+  await evaluateRules(w.runtime, undefined, EVERY_SHARD);
   expect(await titlesOf(w, good.serviceId)).toHaveLength(1);
   for (const { serviceId, ruleId } of odd) {
     expect(await titlesOf(w, serviceId)).toEqual(['The rule "Slow" cannot be read and was set aside']);
@@ -75,7 +75,7 @@ test('a rule that cannot be read is set aside and told, and holds up no other', 
     expect(changes).toEqual([{ hasFault: true }]);
   }
   // Once more: nothing is told twice.
-  await evaluateRules(w.runtime, undefined, EVERY_PART);
+  await evaluateRules(w.runtime, undefined, EVERY_SHARD);
   expect(await titlesOf(w, odd[0]?.serviceId ?? '')).toHaveLength(1);
 });
 

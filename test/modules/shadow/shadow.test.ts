@@ -8,7 +8,7 @@ import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge
 import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
 import { getShadowMode, setOrganizationShadow, setServiceShadow } from '#modules/shadow/operations/shadow_mode.ts';
-import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
@@ -76,7 +76,7 @@ test('an incident of shadow mode never pages later, whatever happens to it', asy
     () => w.expectOk('resolve_incident', { incidentId: first }),
     () => runOperation(w, reopenIncident, owner, { incidentId: first }),
     () => send('/events', { dedupKey: 'a', title: 'A', severity: 'critical' }),
-    () => repageStale({ db: w.context.db, clock: w.clock, log: w.context.log, onOutbox: () => {} }),
+    () => expireAcknowledgements({ db: w.context.db, clock: w.clock, log: w.context.log, onOutbox: () => {} }),
   ]) {
     await change();
     await w.advance({ minutes: 16 });

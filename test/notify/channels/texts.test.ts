@@ -10,7 +10,7 @@ import { mailText } from '#notify/channels/email/sender.ts';
 import { pushText } from '#notify/channels/push/sender.ts';
 import type { Message, OutgoingMessage, PageSubject } from '#notify/message.ts';
 import { smsText } from '#notify/channels/sms/sender.ts';
-import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
+import { speechText, speechTextForMachine } from '#notify/channels/call/text.ts';
 import { askForDigit, replyBySms } from '#notify/twilio/twiml.ts';
 
 const BASE_URL = 'https://tocsin.example.com';
@@ -107,7 +107,7 @@ test.each([
 test.each(['\u001b[31mdisk full', 'a\u0000b\u000b', `${'x'.repeat(199)}😀 more`, '\uffff'])(
   'a call says an incident with the title %j, and a reply names it',
   (title) => {
-    const call = askForDigit(spoken(page({ title, details: {} })), 'https://tocsin.example.com/digit');
+    const call = askForDigit(speechText(page({ title, details: {} })), 'https://tocsin.example.com/digit');
     expect(call).toContain('Press 1 to acknowledge.');
     expect(call.isWellFormed()).toBe(true);
     expect(replyBySms(title)).toMatch(/^<\?xml .*<Message/);
@@ -130,8 +130,8 @@ test('a message offers only what its answer may do', () => {
     const digest = { kind: 'digest', items: [item, item], offer } as const;
     return [
       ...[message, digest].map((one) => smsText(one, BASE_URL, ANSWER_URL)),
-      ...[message, digest].map((one) => spoken(one).text),
-      ...[message, digest].map((one) => spokenToMachine(one).text),
+      ...[message, digest].map((one) => speechText(one).text),
+      ...[message, digest].map((one) => speechTextForMachine(one).text),
     ];
   };
   const acknowledging = offered('acknowledge');
@@ -184,7 +184,7 @@ test('news by SMS say who it was', () => {
 });
 
 test('a call says value and threshold in words', () => {
-  expect(spoken(page()).text).toContain(
+  expect(speechText(page()).text).toContain(
     'Incident 1287 on checkout, severity error. Checkout is slow (average of http_request_duration_seconds{route="/pay"}). ' +
       '1.24 seconds, above 800 milliseconds.',
   );

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { type Member, membersQuery } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { dutyLabel } from '#console/components/text/role.ts';
+import { onCallLabel } from '#console/components/text/role.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -29,7 +29,7 @@ interface PersonPickerProps {
   /** Whether to show mail addresses, which tell people with the same name apart. */
   readonly hasMail?: boolean;
   /** Whether to note people whose role cannot answer a page: whoever is chosen is put on call. */
-  readonly isForDuty?: boolean;
+  readonly isForOnCall?: boolean;
   readonly clearLabel?: string;
   readonly error?: ReactNode;
   readonly nothingFound?: string;
@@ -41,7 +41,7 @@ export function PersonPicker(props: PersonPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, leftOut = [], before = [], error } = props;
   const {
     hasMail = false,
-    isForDuty = false,
+    isForOnCall = false,
     clearLabel,
     nothingFound = 'Nobody has this name',
     isFocused = false,
@@ -60,8 +60,8 @@ export function PersonPicker(props: PersonPickerProps) {
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
       value: person.userId,
-      label: isForDuty
-        ? dutyLabel(person.name, person.role)
+      label: isForOnCall
+        ? onCallLabel(person.name, person.role)
         : isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));

@@ -14,6 +14,6 @@ export const EVERY_ROLE_SEES_KEYS =
   'Every role, including viewer, can reveal the ingestion key and DSN of a service. Anyone who has them can send data, and that data can page people. The audit log records each reveal.';
 
 /** Returns the name of somebody who may be put on call, with a note if their role cannot answer a page. */
-export function dutyLabel(name: string, role: Role): string {
+export function onCallLabel(name: string, role: Role): string {
   return mayAnswer(role) ? isolateBidi(name) : `${isolateBidi(name)}, ${role}: cannot answer`;
 }

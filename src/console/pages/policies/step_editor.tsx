@@ -11,7 +11,7 @@ import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { MultiSelect } from '#console/components/forms/multi_select.tsx';
 import { moreOptions, type Option } from '#console/components/forms/option_list.tsx';
 import { useTeamName } from '#console/components/forms/team_picker.tsx';
-import { dutyLabel } from '#console/components/text/role.ts';
+import { onCallLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
@@ -194,7 +194,7 @@ function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps
   });
   const targets = targetsOf(step);
   const isMeant = ({ value, label }: Option) => !targets.includes(value) && label.toLowerCase().includes(wanted);
-  const people = members.map(({ userId, name, role }) => ({ value: userId, label: dutyLabel(name, role) }));
+  const people = members.map(({ userId, name, role }) => ({ value: userId, label: onCallLabel(name, role) }));
   const options: Option[] = [
     ...people
       .filter(({ value }) => wanted !== '' && !targets.includes(value))

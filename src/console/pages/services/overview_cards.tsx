@@ -14,7 +14,7 @@ import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { SERVICE_GROUPS, SERVICE_INCIDENTS } from '#modules/pages/decide/page_reads.ts';
+import { SERVICE_GROUPS, SERVICE_INCIDENTS } from '#modules/pages/decide/page_queries.ts';
 
 interface OfService {
   readonly serviceId: string;

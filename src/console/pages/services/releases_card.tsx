@@ -16,7 +16,7 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { RELEASES } from '#console/pages/exceptions/release_link.tsx';
 import { groupCounts } from '#console/pages/services/group_counts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { RELEASES_PAGE } from '#modules/pages/decide/page_reads.ts';
+import { RELEASES_PAGE } from '#modules/pages/decide/page_queries.ts';
 
 const CompareReleases = lazyDialog(() =>
   import('#console/pages/services/compare_releases.tsx').then((m) => m.CompareReleases),

@@ -23,7 +23,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { shortCount } from '#console/pages/exceptions/count_text.ts';
 import type { ServiceFilter } from '#console/pages/services/service_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { SERVICES_PAGE } from '#modules/pages/decide/page_reads.ts';
+import { SERVICES_PAGE } from '#modules/pages/decide/page_queries.ts';
 import classes from '#console/pages/services/service_list.module.css';
 
 const CreateService = lazyDialog(() =>

@@ -4,7 +4,7 @@ import { answerAsPerson, answeredSentence, receiverOf } from '#entry/http/answer
 import { listIncidentsOf, type Outcome, recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { writeMessage } from '#modules/incidents/paging/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';
-import { spoken, spokenToMachine, VOICE } from '#notify/channels/call/text.ts';
+import { speechText, speechTextForMachine, VOICE } from '#notify/channels/call/text.ts';
 import { answeredCall } from '#notify/channels/call/reports.ts';
 import type { Fields } from '#notify/channel.ts';
 import { callbackUrl } from '#notify/twilio/client.ts';
@@ -84,7 +84,7 @@ async function ask(context: AppContext, notification: NotificationRow, { toMachi
   if (outgoing === null) return sayAndHangUp('This is Tocsin. The incident is gone. No need to act.');
   const { message } = outgoing;
   return askForDigit(
-    toMachine ? spokenToMachine(message) : spoken(message),
+    toMachine ? speechTextForMachine(message) : speechText(message),
     callbackUrl(context.config.baseUrl, VOICE.digit, notification.id),
   );
 }

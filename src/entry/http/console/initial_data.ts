@@ -6,7 +6,12 @@ import { getConsoleOperation } from '#actions/registry.ts';
 import { runAccountOperation } from '#actions/run_account_operation.ts';
 import { runReads } from '#actions/run_reads.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
-import { PREFETCHED, type FirstRead, PAGES_WITHOUT_SHELL, SHELL_READS } from '#modules/pages/decide/first_reads.ts';
+import {
+  PREFETCHED,
+  type PrefetchedQuery,
+  PAGES_WITHOUT_SHELL,
+  SHELL_QUERIES,
+} from '#modules/pages/decide/prefetched_queries.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { authenticateRequest, browserOf, type Serving } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
@@ -30,7 +35,7 @@ interface FirstData {
   readonly orgId: string;
   /** Time of the read, by the server's clock. */
   readonly at: string;
-  readonly reads: readonly (FirstRead & { readonly result: unknown })[];
+  readonly reads: readonly (PrefetchedQuery & { readonly result: unknown })[];
 }
 
 export type FindDataOfPage = (request: FastifyRequest, reply: FastifyReply, route: string) => Promise<DataOfPage>;
@@ -66,7 +71,7 @@ export function initialDataOf(serving: Serving, waitMs = PAGE_WAIT_MS): FindData
     person: SessionOfPerson,
     { organizations }: Session,
   ): Promise<FirstData | null> => {
-    const wanted = firstReadsOf(request, route);
+    const wanted = prefetchedQueriesOf(request, route);
     const [org, ...others] = organizations;
     // With several organizations, only the browser knows which one it shows.
     if (wanted.length === 0 || org === undefined || others.length > 0) return null;
@@ -116,12 +121,12 @@ export function initialDataOf(serving: Serving, waitMs = PAGE_WAIT_MS): FindData
 }
 
 /** Returns the first reads of a route. With a filter in the address, a list shows other data than without. */
-function firstReadsOf(request: FastifyRequest, route: string): readonly FirstRead[] {
+function prefetchedQueriesOf(request: FastifyRequest, route: string): readonly PrefetchedQuery[] {
   if (ROUTES_WITHOUT_SHELL.has(route)) return [];
   const id = idIn(request);
   const isFiltered = id === '' && /\?(?!org=[^&]*$)/.test(request.url);
   const readsOf = isFiltered ? undefined : FIRST_READS_OF_ROUTE.get(route);
-  return readsOf?.(id) ?? SHELL_READS;
+  return readsOf?.(id) ?? SHELL_QUERIES;
 }
 
 /** Returns the id in the address; empty if there is none. */

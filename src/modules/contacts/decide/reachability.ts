@@ -2,7 +2,7 @@ import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { audienceOf } from '#modules/policies/decide/audience.ts';
-import { type DoubleDuty, doubleDutyFinder } from '#modules/policies/decide/double_duty.ts';
+import { type DoubleOnCall, doubleOnCallFinder } from '#modules/policies/decide/double_duty.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
@@ -27,7 +27,7 @@ export type ReachabilityWarning =
   | { readonly kind: 'schedule_unreadable'; readonly scheduleId: Id<'schedule'> }
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
   /** Somebody is on call for a step and, by another schedule, for an earlier one. */
-  | ({ readonly kind: 'on_call_twice'; readonly policyId: Id<'policy'> } & DoubleDuty)
+  | ({ readonly kind: 'on_call_twice'; readonly policyId: Id<'policy'> } & DoubleOnCall)
   | ({ readonly kind: 'member_unreachable'; readonly memberId: Id<'member'> } & OnDuty)
   /** Somebody whom this team pages, in a role that may neither acknowledge nor resolve. */
   | ({ readonly kind: 'cannot_answer' } & OnDuty);
@@ -83,7 +83,7 @@ export function* findWarnings(
     isUnreadable ? [{ kind: 'policy_unreadable', policyId } as const] : [],
   );
   const readable = team.schedules.filter(({ isUnreadable }) => isUnreadable === undefined);
-  const findDoubleDuty = doubleDutyFinder(readable, {
+  const findDoubleDuty = doubleOnCallFinder(readable, {
     from: now,
     to: now.add({ hours: DOUBLE_DUTY_DAYS * 24 }),
     isPresent: team.isPresent,

@@ -200,7 +200,7 @@ export const setExceptionAssignment = defineAction({
   }),
   result: AssignmentView,
   conflict: 'somebody has changed the same since it was read',
-  meaning({ issueLink }) {
+  validate({ issueLink }) {
     const fault = typeof issueLink === 'string' ? issueLinkFault(issueLink) : null;
     return fault === null ? [] : [{ path: 'issueLink', message: fault }];
   },

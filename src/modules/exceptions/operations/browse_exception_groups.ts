@@ -94,7 +94,7 @@ export const browseExceptionGroups = defineAction({
     counts: Type.Object({ unresolved: Type.Integer(), resolved: Type.Integer(), ignored: Type.Integer() }),
     nextCursor: nullable(Type.String()),
   }),
-  meaning: (input) => groupFilterFaults(input),
+  validate: (input) => groupFilterFaults(input),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     status: 'unresolved',

@@ -66,7 +66,7 @@ export const readEventAttachment = defineAction({
     attachmentId: Type.String({ maxLength: 36 }),
   }),
   result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),
-  meaning: ({ groupId, serviceId }) =>
+  validate: ({ groupId, serviceId }) =>
     groupId === undefined && serviceId === undefined
       ? [{ path: 'groupId', message: 'is required, or serviceId for a file of feedback' }]
       : [],

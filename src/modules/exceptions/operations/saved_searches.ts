@@ -52,7 +52,7 @@ export const saveSearch = defineAction({
   input: StrictObject({ searchId: Type.Optional(IdText), name: Name, filter: SavedFilter, isShared: Type.Boolean() }),
   result: SavedSearchView,
   conflict: `a person has ${SAVED_SEARCHES_MAX} searches`,
-  meaning: ({ filter }) =>
+  validate: ({ filter }) =>
     typeof filter === 'object' && filter !== null && 'q' in filter && typeof filter.q === 'string'
       ? searchQueryFaults('filter.q', filter.q)
       : [],

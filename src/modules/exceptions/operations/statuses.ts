@@ -69,7 +69,7 @@ export const setMatchingStatuses = defineAction({
     resolvedIncidentIds: Type.Array(IdText),
     left: Type.Integer({ description: 'how many more match' }),
   }),
-  meaning: ({ matching }) => groupFilterFaults(matching, 'matching.'),
+  validate: ({ matching }) => groupFilterFaults(matching, 'matching.'),
   example: {
     status: 'resolved',
     matching: {

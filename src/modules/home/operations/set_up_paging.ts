@@ -40,7 +40,7 @@ export const setUpPaging = defineAction({
     { description: 'serviceId is null for a new service, which serviceName names then' },
   ),
   result: Type.Object({ serviceId: IdText, teamId: IdText, policyId: IdText, ruleId: IdText }),
-  meaning: ({ serviceId, serviceName }) =>
+  validate: ({ serviceId, serviceName }) =>
     serviceId === null && serviceName === null
       ? [{ path: 'serviceName', message: 'is required for a new service' }]
       : [],

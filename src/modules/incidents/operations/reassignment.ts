@@ -21,7 +21,7 @@ import {
   planReassignment,
 } from '#modules/incidents/decide/reassignment.ts';
 import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
-import { withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
+import { withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
@@ -223,7 +223,7 @@ function requireAsSeen({ status, steps }: IncidentRow, seen: SeenIncident): void
 /** Reverts an acknowledgement to triggered. People who were told that it was acknowledged are told that it is not. */
 async function cancelAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<string[]> {
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
-  return await withdrawNews(unit, incident, 'acknowledged', by);
+  return await withdrawStatusUpdates(unit, incident, 'acknowledged', by);
 }
 
 /** Limit on the results; others are found by a part of their name. */

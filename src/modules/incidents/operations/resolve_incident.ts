@@ -3,7 +3,7 @@ import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { changeStatus, resolve } from '#modules/incidents/change_status.ts';
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
-import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
+import { resumeEscalation, withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT, IncidentView } from '#modules/incidents/view.ts';
@@ -73,7 +73,7 @@ async function reopen(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor
   const resumedMessages =
     decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
   if (decision.to === 'triggered') await pageWithoutParent(unit, incident.id);
-  const notified = await withdrawNews(unit, incident, 'resolved', by);
+  const notified = await withdrawStatusUpdates(unit, incident, 'resolved', by);
   const data = { by, status: decision.to, resumedMessages, told: notified };
   await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);
   return true;

@@ -38,7 +38,7 @@ export const listExemplars = defineAction({
       { description: 'newest first' },
     ),
   }),
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
+  validate: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
     serviceId: 'service_01k9z8e4rnf7ktv2x5m6w0abqe',
     metricName: 'http_request_duration_ms{quantile="0.95"}',

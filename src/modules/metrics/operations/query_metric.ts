@@ -29,7 +29,7 @@ export const queryMetric = defineAction({
   }),
   result: MetricSeriesView,
   untrustedText: ['nearestNames'],
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
+  validate: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   aliases: ['get_metric', 'query_metrics', 'get_metric_data', 'get_timeseries', 'query_timeseries'],
   digest: digestOfSeries,
   example: {

@@ -24,7 +24,7 @@ import {
 } from '#modules/organizations/roles.ts';
 import type { Stores } from '#modules/stores.ts';
 import type { TeamMemberOfTeam } from '#modules/teams/store.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 
 const OrganizationMemberView = Type.Object({
   userId: IdText,
@@ -143,7 +143,7 @@ export const changeRole = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   input: StrictObject({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }),
-  result: Type.Object({ userId: IdText, role: RoleName, warnings: DutyWarnings }),
+  result: Type.Object({ userId: IdText, role: RoleName, warnings: OnCallWarnings }),
   conflict: 'the last owner cannot be given another role, or somebody has changed the role since it was read',
   example: { userId: EXAMPLE_IDS.userId, role: 'viewer', basedOn: 'editor' },
   async handle({ userId, role, basedOn }, context) {
@@ -170,7 +170,7 @@ async function readLoweredWarnings(userId: Id<'user'>, role: Role, context: Acti
   const paging = await listPagedBy(stores, caller.orgId, userId, now);
   const names = [...new Set(paging.map(({ name }) => `"${name}"`))];
   if (names.length === 0) return [];
-  const [warning = ''] = await readDutyWarnings([userId], context);
+  const [warning = ''] = await readOnCallWarnings([userId], context);
   return [
     `${warning} These page them: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' and others' : ''}.`,
   ];

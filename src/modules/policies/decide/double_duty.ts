@@ -19,7 +19,7 @@ interface Range {
 }
 
 /** Times at which the same person is on call for a step and, by another schedule, for an earlier one. */
-export interface DoubleDuty {
+export interface DoubleOnCall {
   /** The later step. */
   readonly stepIndex: number;
   readonly scheduleIds: readonly [earlier: Id<'schedule'>, later: Id<'schedule'>];
@@ -41,10 +41,10 @@ const SHIFTS_MAX = 2_000;
  * the first: they would be paged again, and nobody else. Steps that page whose turn follows do not count. The shifts of a
  * schedule are computed once for all policies.
  */
-export function doubleDutyFinder(
+export function doubleOnCallFinder(
   schedules: readonly TeamSchedule[],
   range: Range,
-): (steps: readonly EscalationStep[]) => DoubleDuty[] {
+): (steps: readonly EscalationStep[]) => DoubleOnCall[] {
   const spansById = new Map<string, ReadonlyMap<UserId, Span[]>>();
   const spansOf = (schedule: TeamSchedule): ReadonlyMap<UserId, Span[]> => {
     const spans = spansById.get(schedule.id) ?? spansByPerson(schedule.layered, range);
@@ -52,7 +52,7 @@ export function doubleDutyFinder(
     return spans;
   };
   return (steps) =>
-    pairsOf(steps, schedules).flatMap(({ stepIndex, earlier, later }): DoubleDuty[] => {
+    pairsOf(steps, schedules).flatMap(({ stepIndex, earlier, later }): DoubleOnCall[] => {
       const times = [...spansOf(earlier)].flatMap(([userId, first]) =>
         overlapsOf(first, spansOf(later).get(userId) ?? []).map(([since, until]) => ({ userId, since, until })),
       );

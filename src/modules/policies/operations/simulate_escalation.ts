@@ -14,7 +14,7 @@ import { type RealIncident, replayPaging } from '#modules/incidents/decide/repla
 import { staleAt } from '#modules/incidents/decide/escalation_state.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { DOUBLE_DUTY_DAYS } from '#modules/contacts/decide/reachability.ts';
-import { doubleDutyFinder } from '#modules/policies/decide/double_duty.ts';
+import { doubleOnCallFinder } from '#modules/policies/decide/double_duty.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { readDetails } from '#modules/policies/decide/stored_steps.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
@@ -190,7 +190,7 @@ export const simulateEscalation = defineAction({
     routes: Type.Array(RouteView, { description: 'of alerts of other tools' }),
     simulated: nullable(SimulatedRuleView),
   }),
-  meaning: ({ serviceId, policyId, ruleId, routeNumber }) => {
+  validate: ({ serviceId, policyId, ruleId, routeNumber }) => {
     if (policyId === undefined) {
       return serviceId === undefined
         ? [{ path: 'serviceId', message: 'must be given, or policyId to simulate a policy alone' }]
@@ -367,7 +367,7 @@ export const previewEscalation = defineAction({
     };
     const { schedules, people } = await context.stores.onCall.ofTeam(context.caller.orgId, team.id, context.now);
     const range = { from: context.now, to: context.now.add({ hours: DOUBLE_DUTY_DAYS * 24 }) };
-    const twice = doubleDutyFinder(
+    const twice = doubleOnCallFinder(
       schedules.map(({ schedule, layered }) => ({ id: schedule.id, layered })),
       { ...range, isPresent: (userId) => people.has(userId) },
     )(wanted.steps);

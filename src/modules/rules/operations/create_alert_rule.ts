@@ -33,7 +33,7 @@ export const createAlertRule = defineAction({
     enabled: Type.Optional(Type.Boolean()),
   }),
   result: RuleView,
-  meaning: ({ kind, config }) =>
+  validate: ({ kind, config }) =>
     isRuleKind(kind) && config !== undefined ? faultsOf(parseRuleConfig(kind, config, 'config')) : [],
   example: {
     serviceId: IDS.serviceId,
@@ -101,7 +101,7 @@ export const addAlertRule = defineAction({
   effect: 'write',
   input: StrictObject({ ...createAlertRule.input.properties, settings: RuleSettingsInput }),
   result: RuleView,
-  ...(createAlertRule.meaning && { meaning: createAlertRule.meaning }),
+  ...(createAlertRule.validate && { validate: createAlertRule.validate }),
   example: { ...createAlertRule.example, settings: { forMinutes: 5, noData: 'page', noDataMinutes: 10 } },
   handle: ({ settings, ...rule }, context) => insertRule(rule, settings, context),
 });

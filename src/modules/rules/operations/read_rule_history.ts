@@ -152,7 +152,7 @@ export const readRuleHistory = defineAction({
       description: 'the positions of quantiles that are more than their value, which is the highest bound',
     }),
   }),
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
+  validate: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     metricName: 'http_request_duration_ms{route="/pay"}',

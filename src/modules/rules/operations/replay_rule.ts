@@ -151,7 +151,7 @@ export const replayRule = defineAction({
       ),
     ),
   }),
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
+  validate: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     ruleId: EXAMPLE_IDS.ruleId,

@@ -7,7 +7,7 @@ import type { RuleMemory } from '#modules/rules/decide/breach.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
-import { PARTS } from '#storage/queue/work_shares.ts';
+import { SHARDS } from '#storage/queue/shards.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -61,13 +61,13 @@ interface ClearChange {
 
 type Windows = { readonly min: number; readonly max: number };
 type Limit = { readonly limit: number };
-type Parts = { readonly parts: readonly number[] };
+type Shards = { readonly shards: readonly number[] };
 
 const METRIC_CHECKS = prepared((db, values: Values<Windows & Limit>) => metricChecks(db, values).limit(values.limit));
 
-const METRIC_CHECKS_OF_PARTS = prepared((db, values: Values<Windows & Limit & Parts>) =>
+const METRIC_CHECKS_OF_SHARDS = prepared((db, values: Values<Windows & Limit & Shards>) =>
   metricChecks(db, values)
-    .where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), values.parts))
+    .where((eb) => isOfShards(eb.ref('r.service_id'), eb.ref('r.config'), values.shards))
     .limit(values.limit),
 );
 
@@ -84,36 +84,36 @@ type Wanted = { readonly ruleId?: Id<'rule'>; readonly serviceIds?: readonly Id<
 /** Rules that are enabled and whose service has `oncall` and the capability that feeds them. */
 export class ActiveRuleStore extends PostgresStore {
   /**
-   * Lists the rules to evaluate with windows of `windowMinutes.min` up to `windowMinutes.max`, of these parts or of all.
-   * Rules over one metric of a service are of one part, so that its points are read by one process.
+   * Lists the rules to evaluate with windows of `windowMinutes.min` up to `windowMinutes.max`, of these shards or of all.
+   * Rules over one metric of a service are of one shard, so that its points are read by one process.
    */
   async listMetricChecks(
     windowMinutes: Windows,
-    parts: readonly number[] | null = null,
+    shards: readonly number[] | null = null,
     limit: number = Number.MAX_SAFE_INTEGER,
   ): Promise<MetricCheck[]> {
-    return parts === null
+    return shards === null
       ? await METRIC_CHECKS.rows(this.session, { ...windowMinutes, limit })
-      : await METRIC_CHECKS_OF_PARTS.rows(this.session, { ...windowMinutes, parts, limit });
+      : await METRIC_CHECKS_OF_SHARDS.rows(this.session, { ...windowMinutes, shards, limit });
   }
 
-  /** Counts the rules that `listMetricChecks` can list of each of these parts, or of all, whatever their windows. */
-  async countMetricChecks(parts: readonly number[] | null): Promise<Map<number, number>> {
+  /** Counts the rules that `listMetricChecks` can list of each of these shards, or of all, whatever their windows. */
+  async countMetricChecks(shards: readonly number[] | null): Promise<Map<number, number>> {
     const counted = await this.selectFrom('alert_rules as r')
       .where('r.kind', '=', 'metric_threshold')
       .where('r.enabled', '=', true)
-      .$if(parts !== null, (query) =>
-        query.where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), sql`${parts}`)),
+      .$if(shards !== null, (query) =>
+        query.where((eb) => isOfShards(eb.ref('r.service_id'), eb.ref('r.config'), sql`${shards}`)),
       )
       .select((eb) => [
-        sql<number>`coalesce(${partOf(eb.ref('r.service_id'), eb.ref('r.config'))}, ${sql.lit(NAMELESS_PART)})::int`.as(
-          'part',
+        sql<number>`coalesce(${shardOf(eb.ref('r.service_id'), eb.ref('r.config'))}, ${sql.lit(NAMELESS_SHARD)})::int`.as(
+          'shard',
         ),
         eb.fn.countAll<number>().as('rules'),
       ])
-      .groupBy('part')
+      .groupBy('shard')
       .execute();
-    return new Map(counted.map(({ part, rules }) => [part, rules]));
+    return new Map(counted.map(({ shard, rules }) => [shard, rules]));
   }
 
   /** The rules of a kind that are active. */
@@ -257,21 +257,21 @@ function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
     .$narrowType<{ config: MetricThreshold }>();
 }
 
-function isOfParts(serviceId: Expression<string>, config: Expression<object>, parts: Expression<unknown>) {
-  const part = partOf(serviceId, config);
-  return sql<boolean>`(${part} = any(${parts}::bigint[]) or (${part} is null and ${sql.lit(NAMELESS_PART)} = any(${parts}::bigint[])))`;
+function isOfShards(serviceId: Expression<string>, config: Expression<object>, shards: Expression<unknown>) {
+  const shard = shardOf(serviceId, config);
+  return sql<boolean>`(${shard} = any(${shards}::bigint[]) or (${shard} is null and ${sql.lit(NAMELESS_SHARD)} = any(${shards}::bigint[])))`;
 }
 
 /** Part of rules without the name of a metric, which cannot be read: they are listed to be set aside. */
-const NAMELESS_PART = 0;
+const NAMELESS_SHARD = 0;
 
 /**
- * The part of a rule follows from its service and the name of its metric, whichever labels it selects. The index
+ * The shard of a rule follows from its service and the name of its metric, whichever labels it selects. The index
  * `alert_rules_by_part` is of this expression.
  */
-function partOf(serviceId: Expression<string>, config: Expression<object>) {
+function shardOf(serviceId: Expression<string>, config: Expression<object>) {
   const metric = sql`split_part(${field(config, 'metricName')}, '{', 1)`;
-  return sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(PARTS - 1)})`;
+  return sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(SHARDS - 1)})`;
 }
 
 function changesOf(changes: readonly ClearChange[]) {

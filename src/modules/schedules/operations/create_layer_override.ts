@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { tellingOfDuty } from '#modules/schedules/tell_of_duty.ts';
+import { withShiftNotices } from '#modules/schedules/shift_notices.ts';
 import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -32,9 +32,9 @@ export const createLayerOverride = defineAction({
     userId: IdText,
     startAt: Timestamp,
     endAt: Timestamp,
-    warnings: DutyWarnings,
+    warnings: OnCallWarnings,
   }),
-  meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
+  validate: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
   example: {
     scheduleId: EXAMPLE_IDS.scheduleId,
     layerId: 'rotation',
@@ -53,7 +53,7 @@ export const createLayerOverride = defineAction({
     if (layer === undefined) throw notFound('layerId', 'layer');
     const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
     if (userId === undefined) throw new Error('a user that was required is missing');
-    const override = await tellingOfDuty(context, [{ schedule, ...window }], async () => {
+    const override = await withShiftNotices(context, [{ schedule, ...window }], async () => {
       const wanted = { userId, layerId: layer.id, ...window };
       const result = await stores.schedules.insertOverride(schedule, wanted, now);
       return { changeId: result.id, result };
@@ -67,6 +67,6 @@ export const createLayerOverride = defineAction({
       endAt: toTimestamp(override.endAt),
     };
     record({ target: override.id, before: null, after });
-    return { ...after, warnings: await readDutyWarnings([userId], context) };
+    return { ...after, warnings: await readOnCallWarnings([userId], context) };
   },
 });

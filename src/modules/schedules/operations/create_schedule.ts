@@ -8,7 +8,7 @@ import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operat
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { TEAM_EXAMPLE } from '#modules/teams/view.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 
 export const createSchedule = defineAction({
   name: 'create_schedule',
@@ -26,8 +26,8 @@ export const createSchedule = defineAction({
       Type.Unknown({ description: 'RFC 3339, a local date-time in timezone, or epoch milliseconds' }),
     ),
   }),
-  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
-  meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
+  result: Type.Object({ ...ScheduleView.properties, warnings: OnCallWarnings }),
+  validate: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
   example: {
     teamId: IDS.teamId,
     name: SCHEDULE_EXAMPLE.name,
@@ -53,7 +53,7 @@ export const createSchedule = defineAction({
     );
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before: null, after });
-    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
+    return { ...after, warnings: await readOnCallWarnings(schedule.rotationConfig.userIds, context) };
   },
 });
 
@@ -72,8 +72,8 @@ export const createTeamSchedule = defineAction({
     rotationConfig: RotationConfigInput,
     startAt: Type.String({ maxLength: 40, description: 'RFC 3339, or a local date-time in timezone' }),
   }),
-  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
-  meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt }),
+  result: Type.Object({ ...ScheduleView.properties, warnings: OnCallWarnings }),
+  validate: ({ timezone, startAt }) => timeFaults({ timezone, startAt }),
   example: {
     teamName: TEAM_EXAMPLE.name,
     name: SCHEDULE_EXAMPLE.name,

@@ -6,8 +6,8 @@ import { requireUsers } from '#actions/require_users.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
-import { tellingOfDuty } from '#modules/schedules/tell_of_duty.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { withShiftNotices } from '#modules/schedules/shift_notices.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 
 const Moment = Type.Unknown({
   description: 'RFC 3339, a local date-time in the timezone of the schedule, or epoch milliseconds',
@@ -27,9 +27,9 @@ export const createScheduleOverride = defineAction({
     userId: IdText,
     startAt: Timestamp,
     endAt: Timestamp,
-    warnings: DutyWarnings,
+    warnings: OnCallWarnings,
   }),
-  meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
+  validate: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
   example: {
     scheduleId: IDS.scheduleId,
     userId: IDS.otherUserId,
@@ -52,7 +52,7 @@ export const createScheduleOverride = defineAction({
     const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
     const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
     if (userId === undefined) throw new Error('a user that was required is missing');
-    const override = await tellingOfDuty(context, [{ schedule, ...window }], async () => {
+    const override = await withShiftNotices(context, [{ schedule, ...window }], async () => {
       const result = await stores.schedules.insertOverride(schedule, { userId, ...window }, now);
       return { changeId: result.id, result };
     });
@@ -64,7 +64,7 @@ export const createScheduleOverride = defineAction({
       endAt: toTimestamp(override.endAt),
     };
     record({ target: override.id, before: null, after });
-    return { ...after, warnings: await readDutyWarnings([userId], context) };
+    return { ...after, warnings: await readOnCallWarnings([userId], context) };
   },
 });
 
@@ -81,7 +81,7 @@ export const deleteScheduleOverride = defineAction({
     const { stores, caller, record } = context;
     const override = await stores.schedules.getOverride(caller.orgId, overrideId);
     const schedule = await stores.schedules.lock(caller.orgId, override.scheduleId);
-    const deleted = await tellingOfDuty(context, [{ ...override, schedule }], async () => {
+    const deleted = await withShiftNotices(context, [{ ...override, schedule }], async () => {
       const result = await stores.schedules.deleteOverride(caller.orgId, overrideId);
       return { changeId: `${result.id}.deleted`, result };
     });

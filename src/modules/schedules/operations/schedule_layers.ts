@@ -23,7 +23,7 @@ import { LAYERS_FIELDS, planLayers, requireUnchanged } from '#modules/schedules/
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { makeReadable } from '#modules/schedules/store/schedule_store.ts';
 import { LayerView, SCHEDULE_EXAMPLE, ScheduleView, toLayerView, toScheduleView } from '#modules/schedules/view.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 
 export const setScheduleLayers = defineAction({
   name: 'set_schedule_layers',
@@ -41,7 +41,7 @@ export const setScheduleLayers = defineAction({
   result: Type.Object({
     ...ScheduleView.properties,
     removedOverrides: Type.Integer({ description: 'how many went with layers that were left out' }),
-    warnings: DutyWarnings,
+    warnings: OnCallWarnings,
   }),
   conflict: 'somebody else has changed the schedule since it was read',
   example: {
@@ -93,7 +93,7 @@ export const setScheduleLayers = defineAction({
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after: { ...after, ...(removed > 0 && { removedOverrides: removed }) } });
     const people = layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
-    return { ...after, removedOverrides: removed, warnings: await readDutyWarnings(people, context) };
+    return { ...after, removedOverrides: removed, warnings: await readOnCallWarnings(people, context) };
   },
 });
 
@@ -105,7 +105,7 @@ export const duplicateSchedule = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: StrictObject({ scheduleId: IdText, name: Name }),
-  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
+  result: Type.Object({ ...ScheduleView.properties, warnings: OnCallWarnings }),
   example: { scheduleId: EXAMPLE_IDS.scheduleId, name: 'Secondary' },
   async handle({ scheduleId, name }, context) {
     const { stores, caller, now, record } = context;
@@ -134,7 +134,7 @@ export const duplicateSchedule = defineAction({
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before: null, after: { ...after, copyOf: original.id } });
     const people = layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
-    return { ...after, warnings: await readDutyWarnings(people, context) };
+    return { ...after, warnings: await readOnCallWarnings(people, context) };
   },
 });
 

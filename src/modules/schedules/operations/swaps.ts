@@ -9,8 +9,8 @@ import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow } from '#modules/schedules/decide/schedule_times.ts';
 import { type HandedOverTime, onCallThroughout } from '#modules/schedules/decide/swap.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
-import { tellingOfDuty, type TouchedTime } from '#modules/schedules/tell_of_duty.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { withShiftNotices, type TouchedTime } from '#modules/schedules/shift_notices.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 
 const SIDES = ['first', 'second'] as const;
 
@@ -30,7 +30,7 @@ export const swapShifts = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: StrictObject({ first: ShiftInput, second: ShiftInput }),
-  result: Type.Object({ first: OverrideView, second: OverrideView, warnings: DutyWarnings }),
+  result: Type.Object({ first: OverrideView, second: OverrideView, warnings: OnCallWarnings }),
   conflict: 'one of the two is not on call then any more',
   example: {
     first: {
@@ -73,11 +73,11 @@ export const swapShifts = defineAction({
       return after;
     };
     const times = SIDES.map((side) => ({ schedule: schedules[side], ...windows[side] }));
-    const swapped = await tellingOfDuty(context, times, async () => {
+    const swapped = await withShiftNotices(context, times, async () => {
       const result = { first: await put('first', secondUser), second: await put('second', firstUser) };
       return { changeId: result.first.overrideId, result };
     });
-    return { ...swapped, warnings: await readDutyWarnings([firstUser, secondUser], context) };
+    return { ...swapped, warnings: await readOnCallWarnings([firstUser, secondUser], context) };
   },
 });
 
@@ -140,7 +140,7 @@ export const undoShiftSwap = defineAction({
       const override = await stores.schedules.getOverride(caller.orgId, input[path], path);
       times.push({ ...override, schedule: await stores.schedules.lock(caller.orgId, override.scheduleId) });
     }
-    return await tellingOfDuty(context, times, async () => {
+    return await withShiftNotices(context, times, async () => {
       for (const path of paths) {
         const { id, scheduleId, userId, startAt, endAt } = await stores.schedules.deleteOverride(
           caller.orgId,

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseTimeZone, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -25,9 +25,9 @@ export const updateSchedule = defineAction({
     rotationType: Type.Optional(RotationTypeName),
     rotationConfig: Type.Optional(RotationConfigInput),
   }),
-  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
+  result: Type.Object({ ...ScheduleView.properties, warnings: OnCallWarnings }),
   conflict: 'the first layer says more than a rotation can',
-  meaning: ({ timezone }) => timeFaults({ timezone }),
+  validate: ({ timezone }) => timeFaults({ timezone }),
   example: {
     scheduleId: IDS.scheduleId,
     name: SCHEDULE_EXAMPLE.name,
@@ -56,7 +56,7 @@ export const updateSchedule = defineAction({
     await stores.schedules.save(schedule, now);
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after });
-    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
+    return { ...after, warnings: await readOnCallWarnings(schedule.rotationConfig.userIds, context) };
   },
 });
 

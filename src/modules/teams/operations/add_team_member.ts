@@ -11,7 +11,7 @@ import {
   readMember,
   toMemberRecord,
 } from '#modules/teams/view.ts';
-import { DutyWarnings, readMembershipWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readMembershipWarnings } from '#modules/teams/warnings.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { asId } from '#kernel/ids.ts';
 import { recordOf } from '#kernel/records.ts';
@@ -23,7 +23,7 @@ export const addTeamMember = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: StrictObject({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }),
-  result: Type.Object({ ...MemberView.properties, warnings: DutyWarnings }),
+  result: Type.Object({ ...MemberView.properties, warnings: OnCallWarnings }),
   conflict: 'the user is a member of the team already',
   conflictHint: 'list_teams shows the member; update_team_member changes phone and channels.',
   example: {

@@ -7,16 +7,16 @@ import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 const TITLE_LENGTH_MAX = 200;
 
 /** Speech text of a call, and whether a key may be pressed. */
-export interface Spoken {
+export interface Speech {
   readonly text: string;
   readonly hasChoice: boolean;
 }
 
 /** Digits and names are kept short, since it is heard half asleep. */
-export function spoken(message: Message): Spoken {
+export function speechText(message: Message): Speech {
   switch (message.kind) {
     case 'page': {
-      const text = `This is Tocsin. ${spokenIncident(message.subject)}`;
+      const text = `This is Tocsin. ${incidentSpeech(message.subject)}`;
       return withChoices(text, message.offer, 'hear this again');
     }
     case 'news': {
@@ -32,7 +32,7 @@ export function spoken(message: Message): Spoken {
       const first = message.items.find(({ news }) => news === null)?.subject;
       const text = `This is Tocsin. ${digestSummary(message.items)}.`;
       if (first === undefined) return { text: `${text} No need to act.`, hasChoice: false };
-      const whole = `${text} The first: ${spokenIncident(first)}`;
+      const whole = `${text} The first: ${incidentSpeech(first)}`;
       if (message.offer === 'nothing') return withChoices(whole, message.offer, '');
       return { text: `${whole} Press 1 to acknowledge all of them. Press 3 to hear this again.`, hasChoice: true };
     }
@@ -48,7 +48,7 @@ export function spoken(message: Message): Spoken {
   }
 }
 
-function withChoices(text: string, offer: Offer | undefined, again: string): Spoken {
+function withChoices(text: string, offer: Offer | undefined, again: string): Speech {
   if (offer === 'nothing') return { text: `${text} Answer in the console.`, hasChoice: false };
   const resolve = offer === 'acknowledge' ? '' : ' Press 2 to resolve.';
   return { text: `${text} Press 1 to acknowledge.${resolve} Press 3 to ${again}.`, hasChoice: true };
@@ -57,19 +57,19 @@ function withChoices(text: string, offer: Offer | undefined, again: string): Spo
 /**
  * Returns the speech text for voicemail or a phone that screens calls: nothing about the incident, and the same keys.
  */
-export function spokenToMachine(message: Message): Spoken {
+export function speechTextForMachine(message: Message): Speech {
   switch (message.kind) {
     case 'page': {
       const text = `This is Tocsin, calling about incident ${message.subject.number}.`;
       return withChoices(text, message.offer, 'hear what it is about');
     }
     case 'digest': {
-      const { hasChoice } = spoken(message);
+      const { hasChoice } = speechText(message);
       const choices = hasChoice ? ' Press 1 to acknowledge all of them. Press 3 to hear what they are about.' : '';
       return { text: `This is Tocsin, calling about several incidents.${choices}`, hasChoice };
     }
     case 'test':
-      return spoken(message);
+      return speechText(message);
     case 'news':
     case 'proposal':
     case 'duty':
@@ -81,7 +81,7 @@ export function spokenToMachine(message: Message): Spoken {
 }
 
 /** Signs and short units are spelt out, since a voice reads ">" badly. */
-function spokenIncident(subject: PageSubject): string {
+function incidentSpeech(subject: PageSubject): string {
   const { number, serviceName, severity, details } = subject;
   const { rest } = splitTitle(subject);
   const measured = comparisonOf(details, { isSpoken: true });

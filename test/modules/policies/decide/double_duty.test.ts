@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { doubleDutyFinder } from '#modules/policies/decide/double_duty.ts';
+import { doubleOnCallFinder } from '#modules/policies/decide/double_duty.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { walker } from '#test/modules/schedules/decide/layer_walk.ts';
 import { randomOf, randomSchedule } from '#test/modules/schedules/decide/random_schedule.ts';
@@ -87,7 +87,7 @@ test(
       const peopleAt = (schedule: string, minute: number) => people.get(schedule)?.[minute] ?? NOBODY;
       const expected = walk(steps, peopleAt);
       const found = new Set<string>();
-      for (const { stepIndex, scheduleIds, times } of doubleDutyFinder(schedules, { from, to, isPresent })(steps)) {
+      for (const { stepIndex, scheduleIds, times } of doubleOnCallFinder(schedules, { from, to, isPresent })(steps)) {
         for (const { userId, since, until } of times) {
           const first = Math.ceil((since.epochMilliseconds - start) / MINUTE_MS);
           const last = Math.min(MINUTES, Math.ceil((until.epochMilliseconds - start) / MINUTE_MS));
@@ -129,7 +129,7 @@ test('a person who is first and second at once is found with the time, and nobod
     { id: NAMES[0]!, layered: of('anna', 'dana', 'dana') },
     { id: NAMES[1]!, layered: of('dana', 'dana', 'anna') },
   ];
-  const findDoubleDuty = doubleDutyFinder(schedules, { from, to: from.add({ hours: 72 }), isPresent: () => true });
+  const findDoubleDuty = doubleOnCallFinder(schedules, { from, to: from.add({ hours: 72 }), isPresent: () => true });
   expect(findDoubleDuty([step(0, 0), step(10, 1)])).toMatchObject([
     {
       stepIndex: 1,

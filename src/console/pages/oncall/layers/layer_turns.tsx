@@ -6,7 +6,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState 
 import { invitationsQuery } from '#console/api/organization.ts';
 import { teamQuery } from '#console/api/teams.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { dutyLabel } from '#console/components/text/role.ts';
+import { onCallLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person_dot.tsx';
@@ -146,7 +146,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
         label="Add a person"
         isLabelHidden
         placeholder={isTogether ? 'Add a person to the last turn' : 'Add a person'}
-        options={people.map(({ userId, name, role }) => ({ value: userId, label: dutyLabel(name, role) }))}
+        options={people.map(({ userId, name, role }) => ({ value: userId, label: onCallLabel(name, role) }))}
         value={null}
         onSearch={(text) => {
           isAwaited.current = false;

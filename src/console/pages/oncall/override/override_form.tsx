@@ -117,7 +117,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
           label="Somebody else"
           isLabelHidden
           placeholder="Somebody else"
-          isForDuty
+          isForOnCall
           leftOut={selection.userId === null ? close : [...close, selection.userId]}
           value={userId === null || close.includes(userId) ? null : userId}
           onChange={setUserId}

@@ -70,7 +70,7 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
       <PersonPicker
         label="Who"
         placeholder="Type a name"
-        isForDuty
+        isForOnCall
         isFocused={first === null}
         value={userId}
         onChange={setUserId}

@@ -14,7 +14,7 @@ export interface TouchedTime {
   readonly endAt: Temporal.Instant;
 }
 
-interface DutyChange {
+interface ShiftChange {
   readonly userId: Id<'user'>;
   readonly scheduleId: Id<'schedule'>;
   readonly isOnCall: boolean;
@@ -29,7 +29,7 @@ const SHIFTS_MAX = 500;
  * Makes a change of who is on call in these times, and tells everybody whose shifts it changes, once by mail and once by push,
  * but not the person who makes it. What is past is told to nobody.
  */
-export async function tellingOfDuty<Result>(
+export async function withShiftNotices<Result>(
   context: ActionContext,
   times: readonly TouchedTime[],
   change: () => Promise<{ readonly changeId: string; readonly result: Result }>,
@@ -41,7 +41,7 @@ export async function tellingOfDuty<Result>(
   });
   const before = await Promise.all(ahead.map((time) => readShifts(time, context)));
   const { changeId, result } = await change();
-  const changes: DutyChange[] = [];
+  const changes: ShiftChange[] = [];
   for (const [place, time] of ahead.entries()) {
     const after = await readShifts(time, context);
     for (const { since, until, ...people } of changedShifts(before[place] ?? [], after, time.from, time.to)) {
@@ -84,7 +84,7 @@ async function readShifts(
 }
 
 /** Adds a change; one that goes on where the last one of the person ended makes it longer. */
-function addChange(changes: DutyChange[], next: DutyChange): void {
+function addChange(changes: ShiftChange[], next: ShiftChange): void {
   const last = changes.findLastIndex(
     ({ userId, scheduleId, isOnCall }) =>
       userId === next.userId && scheduleId === next.scheduleId && isOnCall === next.isOnCall,
@@ -108,7 +108,7 @@ const SHIFTS_AHEAD_MAX = 200;
 /**
  * Reminds everybody who takes over from somebody else within the hour: of the shifts that have come within it since the last time.
  */
-export async function remindOfDuty(runtime: UnitOfWorkRuntime, doneAt: Temporal.Instant | null): Promise<void> {
+export async function remindOfShifts(runtime: UnitOfWorkRuntime, doneAt: Temporal.Instant | null): Promise<void> {
   const { db, clock } = runtime;
   const now = clock.now();
   const earliest = now.subtract({ minutes: LATE_MINUTES });

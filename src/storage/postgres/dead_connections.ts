@@ -41,10 +41,10 @@ const NOT_AT_WORK = `select pg_backend_pid() as own, array(
  * is asked over a new connection what it does for one that is silent while it is in use. What was asked fails as when the
  * connection is lost.
  */
-export function endSilentConnections(pool: Pool, silence: Silence): void {
+export function reapDeadConnections(pool: Pool, silence: Silence): void {
   const { endAfterMs, askAfterMs = ASK_AFTER_MS } = silence;
   const suspectAfterMs = Math.min(askAfterMs, endAfterMs);
-  const watch = new SilenceWatch(silence, suspectAfterMs);
+  const watch = new DeadConnectionReaper(silence, suspectAfterMs);
   const watched = new WeakMap<object, Socket>();
   pool.on('connect', (client) => {
     const stream = streamOf(client);
@@ -56,7 +56,7 @@ export function endSilentConnections(pool: Pool, silence: Silence): void {
   pool.on('release', (_error, client) => watched.get(client)?.setTimeout(0));
 }
 
-class SilenceWatch {
+class DeadConnectionReaper {
   readonly #silence: Silence;
   readonly #suspects = new Map<object, Suspect>();
   readonly #suspectAfterMs: number;
@@ -138,7 +138,7 @@ function stateOf(client: object): { readonly pid: number | null; readonly isWait
  * Lets a pool leave a server that has become a standby: called when one is found to take no changes, connections that are
  * open by then are closed when their work is done, and new ones go where the address leads now.
  */
-export function closerOfStaleConnections(pool: Pool): () => void {
+export function failoverEviction(pool: Pool): () => void {
   const openedAtMs = new WeakMap<object, number>();
   let staleBeforeMs = Number.NEGATIVE_INFINITY;
   pool.on('connect', (client) => openedAtMs.set(client, performance.now()));

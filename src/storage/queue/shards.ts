@@ -1,18 +1,18 @@
 import type { Temporal } from '#kernel/time.ts';
 
-/** Number of parts of work that all processes of a role share. Stored queries compute the part of a thing with it. */
-export const PARTS = 1_024;
+/** Number of shards of work that all processes of a role share. Stored queries compute the shard of a thing with it. */
+export const SHARDS = 1_024;
 
 /**
- * Returns the owner of a part by rendezvous hashing: of all living members the one with the highest weight. Everybody
- * who knows the same members finds the same owner. A member that joins takes parts from the others and moves none
- * between them; the parts of one that leaves are spread over the rest. Null when nobody is alive.
+ * Returns the owner of a shard by rendezvous hashing: of all living members the one with the highest weight. Everybody
+ * who knows the same members finds the same owner. A member that joins takes shards from the others and moves none
+ * between them; the shards of one that leaves are spread over the rest. Null when nobody is alive.
  */
-export function ownerOf(part: number, members: readonly string[]): string | null {
+export function shardOwner(shard: number, members: readonly string[]): string | null {
   let owner: string | null = null;
   let highest = -1;
   for (const member of members) {
-    const weight = weightOf(hashOf(member), part);
+    const weight = weightOf(hashOf(member), shard);
     if (weight < highest || (weight === highest && owner !== null && owner < member)) continue;
     owner = member;
     highest = weight;
@@ -20,22 +20,22 @@ export function ownerOf(part: number, members: readonly string[]): string | null
   return owner;
 }
 
-/** Returns the parts of this member, in order. It counts as alive, whether or not the others know of it yet. */
-export function partsOf(member: string, members: readonly string[]): number[] {
+/** Returns the shards of this member, in order. It counts as alive, whether or not the others know of it yet. */
+export function shardsOf(member: string, members: readonly string[]): number[] {
   const alive = members.includes(member) ? members : [...members, member];
-  return Array.from({ length: PARTS }, (_, part) => part).filter((part) => ownerOf(part, alive) === member);
+  return Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shardOwner(shard, alive) === member);
 }
 
-/** Groups parts so that each group has at most `workMax` work, by the work of a part; a part is never cut. */
-export function groupParts(work: ReadonlyMap<number, number>, workMax: number): number[][] {
+/** Groups shards so that each group has at most `workMax` work, by the work of a shard; a shard is never cut. */
+export function groupShards(work: ReadonlyMap<number, number>, workMax: number): number[][] {
   const groups: number[][] = [];
   let sum = Infinity;
-  for (const [part, weight] of work) {
+  for (const [shard, weight] of work) {
     if (sum + weight > workMax) {
       groups.push([]);
       sum = 0;
     }
-    groups.at(-1)?.push(part);
+    groups.at(-1)?.push(shard);
     sum += weight;
   }
   return groups;
@@ -72,8 +72,8 @@ function hashOf(text: string): number {
 }
 
 /** Computes a weight by Murmur's last steps, which spread every bit of the input over all of the result. */
-function weightOf(hash: number, part: number): number {
-  let mixed = hash ^ Math.imul(part + 1, 0x9e3779b1);
+function weightOf(hash: number, shard: number): number {
+  let mixed = hash ^ Math.imul(shard + 1, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;

@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
 
-import { handsOverShare, groupParts, ownerOf, PARTS, partsOf } from '#storage/queue/work_shares.ts';
+import { handsOverShare, groupShards, shardOwner, SHARDS, shardsOf } from '#storage/queue/shards.ts';
 import { Temporal } from '#kernel/time.ts';
 import fc from '#test/kit/properties.ts';
 
 const members = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 12 });
-const part = fc.integer({ min: 0, max: PARTS - 1 });
+const shard = fc.integer({ min: 0, max: SHARDS - 1 });
 
-test('each part has exactly one owner, whatever the order in which the members are known', () => {
+test('each shard has exactly one owner, whatever the order in which the members are known', () => {
   fc.assert(
     fc.property(members, fc.infiniteStream(fc.double()), (names, random) => {
       const shuffled = names.toSorted(() => (random.next().value ?? 0) - 0.5);
-      const shares = names.map((name) => partsOf(name, shuffled));
-      expect(shares.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: PARTS }, (_, index) => index));
+      const shares = names.map((name) => shardsOf(name, shuffled));
+      expect(shares.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: SHARDS }, (_, index) => index));
     }),
     { numRuns: 50 },
   );
 });
 
-test('parts move only from one who goes, and only to one who comes', () => {
+test('shards move only from one who goes, and only to one who comes', () => {
   fc.assert(
-    fc.property(members, part, (names, one) => {
+    fc.property(members, shard, (names, one) => {
       const [moved = '', ...others] = names;
-      const [before, after] = [ownerOf(one, names), ownerOf(one, others)];
+      const [before, after] = [shardOwner(one, names), shardOwner(one, others)];
       expect(before === moved || before === after).toBe(true);
       expect(after === null).toBe(others.length === 0);
       expect(after).not.toBe(moved);
@@ -33,21 +33,22 @@ test('parts move only from one who goes, and only to one who comes', () => {
 test('processes have nearly equal shares', () => {
   for (const count of [2, 4, 8]) {
     const names = Array.from({ length: count }, (_, index) => `job_01jd${index}x7k3m`);
-    for (const name of names) expect(Math.abs(partsOf(name, names).length * count - PARTS)).toBeLessThan(PARTS / 2.5);
+    for (const name of names)
+      expect(Math.abs(shardsOf(name, names).length * count - SHARDS)).toBeLessThan(SHARDS / 2.5);
   }
 });
 
 test('one of whom the others do not know yet counts itself', () => {
-  expect(partsOf('new', [])).toHaveLength(PARTS);
-  expect(partsOf('new', ['old']).length).toBeLessThan(PARTS);
+  expect(shardsOf('new', [])).toHaveLength(SHARDS);
+  expect(shardsOf('new', ['old']).length).toBeLessThan(SHARDS);
 });
 
-test('groups of parts have each part once, and no more work than is wanted unless one part has more', () => {
-  const work = fc.dictionary(fc.integer({ min: 0, max: PARTS - 1 }).map(String), fc.integer({ min: 1, max: 50 }));
+test('groups of shards have each shard once, and no more work than is wanted unless one shard has more', () => {
+  const work = fc.dictionary(fc.integer({ min: 0, max: SHARDS - 1 }).map(String), fc.integer({ min: 1, max: 50 }));
   fc.assert(
     fc.property(work, fc.integer({ min: 1, max: 60 }), (found, workMax) => {
       const byPart = new Map(Object.entries(found).map(([name, own]) => [Number(name), own]));
-      const groups = groupParts(byPart, workMax);
+      const groups = groupShards(byPart, workMax);
       expect(groups.flat()).toEqual([...byPart.keys()]);
       for (const group of groups) {
         expect(group.length).toBeGreaterThan(0);

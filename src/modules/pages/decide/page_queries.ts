@@ -9,7 +9,7 @@ export const SERVICE_INCIDENTS = 5;
 export const SERVICE_GROUPS = 5;
 
 /** Operations that the service list calls when it opens. */
-export const SERVICE_LIST_READS = [
+export const SERVICE_LIST_QUERIES = [
   { action: 'search_services', input: { limit: SERVICES_PAGE } },
   { action: 'count_incidents_by_service', input: {} },
 ] as const;
@@ -18,7 +18,7 @@ export const SERVICE_LIST_READS = [
  * Returns the operations that a service's page calls when it opens. Its hourly ingest counts take longer and are
  * fetched later.
  */
-export const serviceReads = (serviceId: string) =>
+export const serviceQueries = (serviceId: string) =>
   [
     { action: 'get_service', input: { serviceId } },
     { action: 'list_maintenance', input: { serviceId } },
@@ -33,7 +33,7 @@ export const serviceReads = (serviceId: string) =>
   ] as const;
 
 /** Operations that the settings of a service call when they open. */
-export const serviceSettingsReads = (serviceId: string) =>
+export const serviceSettingsQueries = (serviceId: string) =>
   [
     { action: 'get_service', input: { serviceId } },
     { action: 'get_exception_settings', input: { serviceId } },
@@ -48,7 +48,7 @@ export const MY_INCIDENTS = { status: 'open', isMine: true, limit: MY_INCIDENTS_
 export const LAST_RESOLVED = { status: 'resolved', limit: 1 } as const;
 
 /** Operations that the home page calls when it opens. */
-export const HOME_READS = [
+export const HOME_QUERIES = [
   { action: 'get_home', input: {} },
   { action: 'search_incidents', input: MY_INCIDENTS },
   { action: 'search_incidents', input: LAST_RESOLVED },

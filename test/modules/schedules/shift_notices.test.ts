@@ -4,7 +4,7 @@ import { createLayerOverride } from '#modules/schedules/operations/create_layer_
 import { deleteScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
-import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
+import { remindOfShifts } from '#modules/schedules/shift_notices.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -149,9 +149,9 @@ describe('by push', () => {
     let doneAt: Temporal.Instant | null = null;
     w.clock.set('2026-03-09T06:30:00Z');
     for (let minutes = 0; minutes < 180; minutes += 5) {
-      await remindOfDuty(w.runtime, doneAt);
+      await remindOfShifts(w.runtime, doneAt);
       // A run that fails after it has told somebody is done again.
-      await remindOfDuty(w.runtime, doneAt);
+      await remindOfShifts(w.runtime, doneAt);
       doneAt = w.clock.now();
       await w.runUntilIdle();
       w.clock.advance({ minutes: 5 });

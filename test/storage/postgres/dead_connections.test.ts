@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { openDatabase } from '#storage/postgres/database.ts';
-import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
+import { reapDeadConnections } from '#storage/postgres/dead_connections.ts';
 import { cutWay } from '#test/kit/cut_way.ts';
 
 /** The way to PostgreSQL, and its address over that way. */
@@ -18,7 +18,7 @@ test('the server is asked about a silent connection: one that is lost is ended, 
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   onTestFinished(() => pool.end());
-  endSilentConnections(pool, { endAfterMs: 600_000, askAfterMs: 100, server: { connectionString: url } });
+  reapDeadConnections(pool, { endAfterMs: 600_000, askAfterMs: 100, server: { connectionString: url } });
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   way.cut();
   await expect(pool.query('select 2 as two')).rejects.toThrow('Connection terminated');

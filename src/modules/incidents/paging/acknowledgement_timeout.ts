@@ -37,7 +37,7 @@ export async function resumeEscalation(
 }
 
 /** Cancels news of an answer that have not left. Everyone who has got them hears that the incident is open again. */
-export async function withdrawNews(
+export async function withdrawStatusUpdates(
   unit: UnitOfWork,
   incident: IncidentRow,
   news: AnsweredStatus,
@@ -53,7 +53,7 @@ const BATCH = 500;
  * Pages again about incidents that somebody acknowledged so long ago that their rule, or the source of their alerts, asks for it, however often that was
  * before. One that cannot page now delays none of the others, and is tried again.
  */
-export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
+export async function expireAcknowledgements(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
   const { suppression } = storesOf(runtime.db.session());
   for (const incidentId of await suppression.listStale(runtime.clock.now(), BATCH)) {
     try {
@@ -78,7 +78,7 @@ async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<voi
   await stores.stepTimers.supersedeSteps(incidentId, now);
   await stores.notifications.supersedeCancelled(incidentId, now);
   await stores.incidents.reopen(incidentId, 'triggered', now);
-  await withdrawNews(unit, incident, 'acknowledged', { system: true, via: 'rule' });
+  await withdrawStatusUpdates(unit, incident, 'acknowledged', { system: true, via: 'rule' });
   const { escalationPolicyId, teamId } = incident;
   const repeats = incident.repeats && { ...incident.repeats, done: 0 };
   const steps = followedBy(incident.steps, plan.steps);

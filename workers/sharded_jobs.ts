@@ -1,4 +1,4 @@
-import { handsOverShare, ownerOf, PARTS, partsOf } from '#storage/queue/work_shares.ts';
+import { handsOverShare, shardOwner, SHARDS, shardsOf } from '#storage/queue/shards.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
@@ -6,18 +6,18 @@ import type { Database } from '#storage/postgres/database.ts';
 import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
-/** Work that all processes of a role share: each does the parts that fall to it, from time to time. */
-export interface SharedWork {
+/** Work that all processes of a role share: each does the shards that fall to it, from time to time. */
+export interface ShardedJob {
   readonly name: string;
   readonly everySeconds: number;
-  /** Runs safely twice, for the same parts and at the same time. */
-  run(parts: Parts): Promise<void>;
+  /** Runs safely twice, for the same shards and at the same time. */
+  run(shards: Shards): Promise<void>;
 }
 
 /** Shards of the work; null for all of them. */
-export type Parts = readonly number[] | null;
+export type Shards = readonly number[] | null;
 
-interface SharingRuntime {
+interface ShardingRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,7 +26,7 @@ interface SharingRuntime {
 }
 
 /** Knowledge of a process about the others of its role. */
-export interface Sharing extends Ticker {
+export interface RoleMembership extends Ticker {
   /**
    * Whether this process is to do now what one of the role does every so often: in each period it is another's turn. A
    * process that is alone, or knows of no other yet, always is.
@@ -39,7 +39,7 @@ const RENEW_MS = 500;
 const ALIVE = Temporal.Duration.from({ seconds: 2 });
 
 interface State {
-  readonly work: SharedWork;
+  readonly work: ShardedJob;
   /** Members that took part when it last began. */
   members: string;
   beganAt: Temporal.Instant | null;
@@ -54,12 +54,12 @@ interface State {
  * when a member has joined or left. A process that stops leaves, so that the others need not detect it. What a member held
  * that was silent for too long is free then, and `onFreed` is called.
  */
-export function startSharing(
-  runtime: SharingRuntime,
+export function startShardedJobs(
+  runtime: ShardingRuntime,
   role: string,
-  works: readonly SharedWork[],
+  works: readonly ShardedJob[],
   onFreed: () => void = () => {},
-): Sharing {
+): RoleMembership {
   const { db, clock, log, holder } = runtime;
   const states = works.map((work): State => {
     return { work, members: '', beganAt: null, failingSince: null, othersDoneAt: [], running: null };
@@ -80,7 +80,7 @@ export function startSharing(
   return {
     isLeader: (everyMs) => {
       const period = Math.floor(clock.now().epochMilliseconds / everyMs);
-      return ofRole.length === 1 || ownerOf(period % PARTS, ofRole) === holder;
+      return ofRole.length === 1 || shardOwner(period % SHARDS, ofRole) === holder;
     },
     async stop() {
       await ticker.stop();
@@ -96,7 +96,7 @@ export function startSharing(
 }
 
 /** Returns who is alive of the role. */
-async function renewAndRun(runtime: SharingRuntime, role: string, states: readonly State[]): Promise<string[]> {
+async function renewAndRun(runtime: ShardingRuntime, role: string, states: readonly State[]): Promise<string[]> {
   const { db, clock, holder } = runtime;
   const now = clock.now();
   const isLeft = ({ failingSince, othersDoneAt }: State): boolean => handsOverShare(failingSince, othersDoneAt, now);
@@ -118,7 +118,7 @@ async function renewAndRun(runtime: SharingRuntime, role: string, states: readon
   return membersOf(role);
 }
 
-function runIfDue(runtime: SharingRuntime, state: State, members: readonly string[], now: Temporal.Instant): void {
+function runIfDue(runtime: ShardingRuntime, state: State, members: readonly string[], now: Temporal.Instant): void {
   const { work, beganAt } = state;
   if (state.running !== null) return;
   const sinceMs = beganAt === null ? Infinity : now.epochMilliseconds - beganAt.epochMilliseconds;
@@ -128,17 +128,17 @@ function runIfDue(runtime: SharingRuntime, state: State, members: readonly strin
   if (!isTime && state.failingSince === null && state.members === members.join(' ')) return;
   state.members = members.join(' ');
   state.beganAt = now;
-  const parts = partsOf(runtime.holder, members);
-  const running = run(runtime, state, parts.length === PARTS ? null : parts, now);
+  const shards = shardsOf(runtime.holder, members);
+  const running = run(runtime, state, shards.length === SHARDS ? null : shards, now);
   state.running = running.finally(() => (state.running = null));
 }
 
-async function run(runtime: SharingRuntime, state: State, parts: Parts, now: Temporal.Instant): Promise<void> {
+async function run(runtime: ShardingRuntime, state: State, shards: Shards, now: Temporal.Instant): Promise<void> {
   const { db, clock, log, holder } = runtime;
   const { work } = state;
   const startedAt = performance.now();
   try {
-    await work.run(parts);
+    await work.run(shards);
     state.failingSince = null;
     await new WorkerStore(db.session()).setDone(work.name, holder, now, clock.now());
   } catch (error) {
@@ -146,5 +146,5 @@ async function run(runtime: SharingRuntime, state: State, parts: Parts, now: Tem
     log.error({ work: work.name, err: error }, 'a share of the work failed and will be tried again');
   }
   const elapsedMs = Math.round(performance.now() - startedAt);
-  log.debug({ work: work.name, parts: parts?.length ?? PARTS, elapsedMs }, 'a share of the work finished');
+  log.debug({ work: work.name, shards: shards?.length ?? SHARDS, elapsedMs }, 'a share of the work finished');
 }
