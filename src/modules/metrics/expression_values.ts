@@ -2,6 +2,7 @@ import { type BucketValue, reduceToColumns } from '#modules/metrics/decide/bucke
 import type { RuleValues } from '#modules/rules/decide/replay.ts';
 import type { MetricExpression } from '#modules/metrics/decide/expression.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { ratioOf } from '#modules/metrics/decide/ratio.ts';
 import type { ChartQuery, MetricQuery } from '#modules/metrics/store/metric_query.ts';
 import type { ChartPart, MetricReader, RankedValues } from '#modules/metrics/store/metric_reader.ts';
@@ -9,9 +10,19 @@ import type { RuleHistoryQuery } from '#modules/metrics/store/rule_history_query
 
 type Of<Query> = Omit<Query, 'selector'>;
 
-/** Returns the buckets that hold data, oldest first; of a ratio those in which both sides do, and something is divided by. */
+type AskedSide = Pick<MetricQuery, 'serviceId' | 'aggregation' | 'keptSince' | 'selector'>;
+
+/** Whether the upper side of a ratio is 0 where it has no points and the lower side has: a sum of deltas. */
+async function isZeroWithout(metrics: Pick<MetricReader, 'isOfDeltas'>, side: AskedSide): Promise<boolean> {
+  return side.aggregation === 'sum' && quantileQuestionOf(side.selector) === null && (await metrics.isOfDeltas(side));
+}
+
+/**
+ * Returns the buckets that hold data, oldest first; of a ratio those in which both sides do, and something is divided by.
+ * The sum of deltas that did not come is 0.
+ */
 export async function queryExpression(
-  metrics: Pick<MetricReader, 'query' | 'withRollups'>,
+  metrics: Pick<MetricReader, 'query' | 'withRollups' | 'isOfDeltas'>,
   asked: Of<MetricQuery>,
   { sides: [own, divisor], factor }: MetricExpression,
 ): Promise<BucketValue[]> {
@@ -21,12 +32,13 @@ export async function queryExpression(
     metrics.query({ ...query, selector: own }),
     metrics.query({ ...query, selector: divisor }),
   ]);
-  return ratios(numerators, denominators, factor);
+  const isZero = numerators.length < denominators.length && (await isZeroWithout(metrics, { ...asked, selector: own }));
+  return ratios(isZero ? withZeros(numerators, denominators) : numerators, denominators, factor);
 }
 
 /** Returns the values of a chart, by part; each part of a ratio is the ratio of the parts of its sides. */
 export async function chartExpression(
-  metrics: Pick<MetricReader, 'queryChart'>,
+  metrics: Pick<MetricReader, 'queryChart' | 'isOfDeltas'>,
   query: Of<ChartQuery>,
   { sides: [own, divisor], factor }: MetricExpression,
 ): Promise<ChartPart[]> {
@@ -37,9 +49,14 @@ export async function chartExpression(
     metrics.queryChart({ ...all, selector: own }),
     metrics.queryChart({ ...all, selector: divisor }),
   ]);
-  const pointsOf = new Map(denominators.map(({ part, points }) => [part, points]));
-  return numerators.flatMap(({ part, points }) => {
-    const quotients = ratios(points, pointsOf.get(part) ?? [], factor);
+  const [pointsOf, divisorsOf] = [numerators, denominators].map(
+    (parts) => new Map(parts.map(({ part, points }) => [part, points])),
+  );
+  const lacksPoints = denominators.some(({ part, points }) => points.length > (pointsOf?.get(part)?.length ?? 0));
+  const isZero = lacksPoints && (await isZeroWithout(metrics, { ...query, selector: own }));
+  return [...new Set([...numerators, ...denominators].map(({ part }) => part))].flatMap((part) => {
+    const [points, divisors] = [pointsOf?.get(part) ?? [], divisorsOf?.get(part) ?? []];
+    const quotients = ratios(isZero ? withZeros(points, divisors) : points, divisors, factor);
     if (quotients.length === 0) return [];
     return [{ part, points: query.columnMs === null ? quotients : reduceToColumns(quotients, query.columnMs) }];
   });
@@ -55,13 +72,27 @@ export async function rankExpression(
   return await metrics.rankValues({ ...query, selector: own }, label, limit);
 }
 
-/** Returns the values of each side in each window of a rule, oldest first; null without data. */
+/** Returns the values of each side in each window of a rule, oldest first; null without data, or 0 as in `queryExpression`. */
 export async function historyOfSides(
-  metrics: Pick<MetricReader, 'readHistory'>,
+  metrics: Pick<MetricReader, 'readHistory' | 'isOfDeltas'>,
   query: Of<RuleHistoryQuery>,
   { sides }: { readonly sides: readonly MetricSelector[] },
 ): Promise<RuleValues[]> {
-  return await Promise.all(sides.map((selector) => metrics.readHistory({ ...query, selector })));
+  const [dividend, ...others] = await Promise.all(sides.map((selector) => metrics.readHistory({ ...query, selector })));
+  const [upper] = sides;
+  if (upper === undefined || dividend === undefined) return [];
+  const isZero =
+    others.length > 0 &&
+    dividend.values.includes(null) &&
+    (await isZeroWithout(metrics, { ...query, selector: upper }));
+  return [isZero ? { ...dividend, values: dividend.values.map((value) => value ?? 0) } : dividend, ...others];
+}
+
+/** Adds 0 for each time that the divisors have and these values lack. */
+function withZeros(values: readonly BucketValue[], divisors: readonly BucketValue[]): BucketValue[] {
+  const times = new Set(values.map(({ at }) => at));
+  const zeros = divisors.flatMap(({ at }) => (times.has(at) ? [] : [{ at, value: 0 }]));
+  return [...values, ...zeros].toSorted((a, b) => a.at - b.at);
 }
 
 function ratios(

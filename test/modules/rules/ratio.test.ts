@@ -111,6 +111,49 @@ test('query, chart, history and replay give the ratio that the rule measures', a
   expect(replayed.incidentCount).toBe(1);
 });
 
+test('errors that are counted only when they happen are none where requests come, in rule, query, chart and history', async () => {
+  const w = await staffedWorld();
+  const { serviceId } = await w.given.service();
+  const minute = async (counted: Readonly<Record<string, number>>) => {
+    w.clock.advance({ minutes: 1 });
+    const at = w.clock.now();
+    const points = Object.entries(counted).map(([name, value]) => ({
+      name,
+      at,
+      value,
+      kind: 'delta' as const,
+      labels: { route: '/' },
+    }));
+    await runStorePoints(w.runtime, serviceId, points);
+    await w.evaluate();
+  };
+  const create = async (metricName: string, settings: object = {}) => {
+    const config = { ...CONFIG, metricName, windowMinutes: 1 };
+    const rule = { serviceId, name: 'Errors', kind: 'metric_threshold', config, enabled: true };
+    return (await run(w, addAlertRule, { ...rule, settings })).ruleId;
+  };
+  const rules = [
+    await create('errors / requests * 100'),
+    await create('errors / requests * 100', { byLabel: 'route' }),
+  ];
+  await minute({ requests: 100, errors: 10 });
+  expect(await incidents(w)).toHaveLength(2);
+  for (let count = 0; count < 4; count += 1) await minute({ requests: 100 });
+  expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'resolved' })));
+
+  const asked = { serviceId, metricName: 'errors / requests * 100', aggregation: 'sum' };
+  const valuesOf = ({ points }: { points: { value: number }[] }) => points.map(({ value }) => value);
+  expect(valuesOf(await w.expectOk('query_metric', { ...asked, windowMinutes: 60 }))).toEqual([10, 0, 0, 0, 0]);
+  for (const split of [{}, { splitBy: 'route' }]) {
+    const { results } = await run(w, queryMetrics, { windowMinutes: 60, queries: [{ ...asked, ...split }] });
+    expect(results[0].series[0].values).toEqual([10, 0, 0, 0, 0]);
+  }
+  const { values } = await run(w, readRuleHistory, { ...asked, windowMinutes: 1, days: 1 });
+  expect(values.filter((value: number | null) => value !== null)).toEqual([10, 0, 0, 0]);
+  const misspelt = { ...asked, metricName: 'errors{rout="/"} / requests * 100', windowMinutes: 60 };
+  expect(valuesOf(await w.expectOk('query_metric', misspelt))).toEqual([]);
+});
+
 test('a ratio of which a side has not arrived says which, and a faulty one says where', async () => {
   const w = await staffedWorld();
   const { serviceId, shop: requests } = await shop(w);

@@ -5,7 +5,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
+import { LOOKED_AT, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 
@@ -68,6 +68,44 @@ export async function findMetricsOfKey(
     }),
   );
   return (await answer.json<{ metric: string }>()).map(({ metric }) => metric);
+}
+
+/**
+ * Whether what the selector means is counted only when it happens: the newest point of its series is a delta. Then a
+ * window without points says that nothing happened, once others show that somebody sends.
+ */
+export async function isOfDeltas(
+  client: ClickHouseClient,
+  { serviceId, selector, keptMs }: { serviceId: Id<'service'>; selector: MetricSelector; keptMs: number },
+): Promise<boolean> {
+  const ask = async <Row>(query: string, parameters: Record<string, unknown>): Promise<Row | undefined> => {
+    const settings = { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: SECONDS_MAX };
+    const answer = await client.query({
+      query,
+      query_params: { ...selectorParameters(serviceId, selector), ...parameters },
+      use_multipart_params_auto: true,
+      format: 'JSONCompactEachRow',
+      clickhouse_settings: settings,
+    });
+    return (await answer.json<Row>())[0];
+  };
+  return await withClickHouseErrors(async () => {
+    const newest = await ask<[series: string, at: string]>(
+      `SELECT toString(series), toUnixTimestamp64Milli(last_at) FROM metric_series
+       WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+       ORDER BY last_at DESC LIMIT 1`,
+      { since: keptMs },
+    );
+    if (newest === undefined) return false;
+    const kind = await ask<[kind: PointKind]>(
+      `SELECT argMax(kind, ts) FROM metric_points
+       PREWHERE service_id = {service:UUID} AND metric = {metric:String} AND series = {series:UInt64}
+         AND toStartOfHour(ts) = toStartOfHour(fromUnixTimestamp64Milli({at:Int64}, 'UTC'))
+       WHERE ${IS_SAMPLE} HAVING count() > 0`,
+      { series: newest[0], at: newest[1] },
+    );
+    return kind?.[0] === 'delta';
+  });
 }
 
 const LABELS_MAX = 100;

@@ -22,7 +22,7 @@ import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
 import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
-import { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
+import { isOfDeltas, MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {
   bucketQueryOf,
   type ChartQuery,
@@ -80,6 +80,15 @@ export class MetricReader {
     if (question === null) return values;
     const parts = await this.#histograms.queryChart({ ...query, split: null, columnMs: null }, question);
     return parts.get(0) ?? [];
+  }
+
+  /** Whether what the selector means is counted only when it happens, so that no points are 0 where others come. */
+  async isOfDeltas({
+    serviceId,
+    selector,
+    keptSince,
+  }: Pick<MetricQuery, 'serviceId' | 'selector' | 'keptSince'>): Promise<boolean> {
+    return await isOfDeltas(this.#client, { serviceId, selector, keptMs: keptSince.epochMilliseconds });
   }
 
   async #values(query: MetricQuery): Promise<BucketValue[]> {

@@ -30,6 +30,22 @@ export interface Findings {
   readonly answers: Map<PlannedQuestion, Answer>;
   readonly judgings: Map<Id<'rule'>, Judging & { readonly isByLabel: boolean }>;
   readonly failed: Map<Id<'rule'>, unknown>;
+  /** Keys of targets that are counted only when it happens: on the upper side of a ratio, none of them are 0. */
+  readonly deltas: Set<string>;
+}
+
+/** Whether a question is the upper side of a ratio of sums, of which no points may mean 0. */
+export function mayBeZero(
+  { side, aggregation, quantile, beside }: PlannedQuestion,
+  ofRule: readonly PlannedQuestion[],
+): boolean {
+  return (
+    side === 0 &&
+    aggregation === 'sum' &&
+    quantile === null &&
+    beside === null &&
+    ofRule.some((other) => other.side === 1)
+  );
 }
 
 interface Answer {
@@ -55,7 +71,10 @@ function byValueOf(windows: ReadonlyMap<string, Windows>): Map<string, Map<strin
 }
 
 /** Returns the values of the rules of which everything was read. Throws the reason when there are none. */
-export function concluded(planned: readonly PlannedQuestion[], { answers, judgings, failed }: Findings): Evaluation {
+export function concluded(
+  planned: readonly PlannedQuestion[],
+  { answers, judgings, failed, deltas }: Findings,
+): Evaluation {
   const values = new Map<Id<'rule'>, number | null>();
   const moreThan = new Set<Id<'rule'>>();
   const byLabel = new Map<Id<'rule'>, ReadonlyMap<string, MeasuredValue>>();
@@ -69,7 +88,12 @@ export function concluded(planned: readonly PlannedQuestion[], { answers, judgin
     const valueBy = (windowsOf: WindowsOf): MeasuredValue =>
       judgedValue(
         groups(ofRule, ({ window }) => window).map((ofWindow) =>
-          groups(ofWindow, ({ side }) => side).map((ofSide) => firstValue(ofSide, windowsOf)),
+          groups(ofWindow, ({ side }) => side).map((ofSide) => {
+            const measured = firstValue(ofSide, windowsOf);
+            if (measured.value !== null) return measured;
+            const isZero = ofSide.some((question) => deltas.has(question.target.key) && mayBeZero(question, ofRule));
+            return isZero ? { value: 0 } : measured;
+          }),
         ),
         judging,
       );

@@ -8,14 +8,21 @@ import { BESIDE_BUCKETS, besideBuckets, quantileQuestionOf } from '#modules/metr
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import { emptyWindow, growthBetween } from '#modules/metrics/decide/series_points.ts';
+import { isOfDeltas } from '#modules/metrics/store/metric_catalog.ts';
 import { metricKeyOf } from '#modules/metrics/store/point_rows.ts';
 import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
 import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
 import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import { type Comparator, METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
-import { type Slot, toSlot, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
-import { apartKey, concluded, type Evaluation, type Findings } from '#modules/rules/store/rule_conclusions.ts';
+import { type Slot, toSlot, valueOf, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
+import {
+  apartKey,
+  concluded,
+  type Evaluation,
+  type Findings,
+  mayBeZero,
+} from '#modules/rules/store/rule_conclusions.ts';
 import {
   groupQuestions,
   halve,
@@ -53,6 +60,10 @@ const QUERY_SECONDS_MAX = 10;
 const CONCURRENT_QUERIES = 3;
 /** A target whose own query failed is skipped for this long. */
 const RESPITE_MS = 60_000;
+/** Limit on the targets of one evaluation whose kind is asked for; others wait for the next. */
+const KINDS_ASKED_MAX = 50;
+const DELTA_HOLDS_MS = 3_600_000;
+const OTHER_HOLDS_MS = 60_000;
 
 /**
  * Reads for the evaluation of rules: of points that are in memory what is new, and the whole windows of all others in a few
@@ -67,6 +78,8 @@ export class RuleReader {
    * so a match stays true.
    */
   readonly #matches = new GenerationalCache<string | null>();
+  /** Whether targets are counted only when it happens; asked again after a while if they are not, or not yet. */
+  readonly #deltas = new GenerationalCache<{ readonly isOfDeltas: boolean; readonly untilMs: number }>();
   /** Targets whose own query failed, and until when they are skipped. */
   readonly #resting = new Map<string, number>();
 
@@ -85,8 +98,8 @@ export class RuleReader {
    */
   async evaluate(questions: readonly RuleQuestion[], now: Temporal.Instant): Promise<Evaluation> {
     const { toMs } = ruleWindow(1, now);
-    const findings: Findings = { toMs, answers: new Map(), judgings: new Map(), failed: new Map() };
-    for (const memory of [this.#meanings, this.#matches]) memory.turn(toMs);
+    const findings: Findings = { toMs, answers: new Map(), judgings: new Map(), failed: new Map(), deltas: new Set() };
+    for (const memory of [this.#meanings, this.#matches, this.#deltas]) memory.turn(toMs);
     const planned = this.#plan(questions, now, findings);
     if (this.#recent !== null) await this.#answerFromMemory(this.#recent, planned, findings);
     const left = planned.filter((question) => !findings.answers.has(question));
@@ -96,7 +109,40 @@ export class RuleReader {
     } finally {
       limit.clearQueue();
     }
+    await this.#findDeltas(planned, findings);
     return concluded(planned, findings);
+  }
+
+  /** Finds out which upper sides of ratios without points, whose lower sides have some, are counted only when it happens. */
+  async #findDeltas(planned: readonly PlannedQuestion[], { answers, deltas, toMs }: Findings): Promise<void> {
+    const unknown = new Map<string, PlannedQuestion>();
+    for (const ofRule of Map.groupBy(planned, ({ ruleId }) => ruleId).values()) {
+      for (const question of ofRule) {
+        if (!mayBeZero(question, ofRule)) continue;
+        const { target, window, fromMs } = question;
+        const dividends = answers.get(question)?.windows ?? new Map<string, Windows>();
+        const isMissing = ofRule
+          .filter((other) => other.side === 1 && other.window === window)
+          .flatMap((other) => [...(answers.get(other)?.windows ?? [])])
+          .some(
+            ([key, windows]) =>
+              valueOf('sum', windows, fromMs) !== null && valueOf('sum', dividends.get(key) ?? {}, fromMs) === null,
+          );
+        const cachedKind = this.#deltas.get(target.key);
+        if (cachedKind?.isOfDeltas === true) deltas.add(target.key);
+        if (isMissing && (cachedKind === undefined || cachedKind.untilMs <= toMs)) unknown.set(target.key, question);
+      }
+    }
+    const limit = pLimit(CONCURRENT_QUERIES);
+    await limit.map([...unknown].slice(0, KINDS_ASKED_MAX), async ([key, { target, keptMs }]) => {
+      const kind = await isOfDeltas(this.#client, {
+        serviceId: target.serviceId,
+        selector: target.selector,
+        keptMs,
+      }).catch(() => false);
+      this.#deltas.set(key, { isOfDeltas: kind, untilMs: toMs + (kind ? DELTA_HOLDS_MS : OTHER_HOLDS_MS) });
+      if (kind) deltas.add(key);
+    });
   }
 
   #plan(questions: readonly RuleQuestion[], now: Temporal.Instant, { judgings, failed }: Findings): PlannedQuestion[] {
