@@ -223,6 +223,8 @@ function createChangeFeed(
           retryAfterSeconds: 60,
         });
       }
+      // What was sent to others that are gone is nothing that this subscriber knows.
+      if (others.length === 0) sent.clear();
       const subscription = { listener, at: clock.now().epochMilliseconds, known: new Set<string>() };
       // From now on, polls send their changes to this subscriber, too; earlier changes are read here.
       subscribers.set(subscriber, subscription);
@@ -243,6 +245,7 @@ function createChangeFeed(
       for (const subscriber of subscribers.keys()) subscriber.end();
       subscribers.clear();
       if (timer !== null) clearTimeout(timer);
+      timer = null;
     },
   };
 }

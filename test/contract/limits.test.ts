@@ -9,8 +9,17 @@ import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { world } from '#test/kit/world.ts';
 
+const LIMITS = {
+  mcpBatchMax: 2,
+  badKeysPerMinute: 2,
+  signInsOfAccountMax: 1,
+  appRegistrationsPerMinute: 1,
+  deploysPerDay: 1,
+  pipelinedMax: 3,
+};
+
 test('a batch beyond the limit that is set is refused by its name, and its sender counted by it', async () => {
-  const w = await world({ fresh: true, settings: { mcpBatchMax: 2 } });
+  const w = await world({ newApp: true, settings: LIMITS });
   const send = (messages: number) =>
     w.app.inject({
       method: 'POST',
@@ -33,7 +42,7 @@ test('a batch beyond the limit that is set is refused by its name, and its sende
 });
 
 test('a head that never ends is told which limit it has met', async () => {
-  const w = await world({ fresh: true, settings: { headSeconds: 1 } });
+  const w = await world({ newApp: true, settings: { headSeconds: 1 } });
   await w.app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((w.app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
@@ -65,10 +74,7 @@ test('the log names once a minute who met a limit, and a refusal counts once whe
 });
 
 test('attempts without a valid key are limited as configured, and the refusal names the setting', async () => {
-  const w = await world({
-    fresh: true,
-    settings: { badKeysPerMinute: 2, signInsOfAccountMax: 1, appRegistrationsPerMinute: 1 },
-  });
+  const w = await world({ newApp: true, settings: LIMITS });
   const post = async (url: string, payload: object, headers = {}) => {
     const answer = await w.app.inject({
       method: 'POST',
@@ -99,7 +105,7 @@ test('attempts without a valid key are limited as configured, and the refusal na
 });
 
 test('what a service and its pipeline may send is as it is set', async () => {
-  const w = await world({ fresh: true, settings: { deploysPerDay: 1 } });
+  const w = await world({ newApp: true, settings: LIMITS });
   const { ingestionKey } = await w.given.service();
   const tell = async (release: string) => {
     const headers = { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' };
@@ -114,7 +120,7 @@ test('what a service and its pipeline may send is as it is set', async () => {
 });
 
 test('a connection that asks for more than it waits for is closed, and others are not', async () => {
-  const w = await world({ fresh: true, settings: { pipelinedMax: 3 } });
+  const w = await world({ newApp: true, settings: LIMITS });
   await w.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = w.app.server.address() as AddressInfo;
   const asking = async (requests: number) => {

@@ -138,7 +138,7 @@ test('bodies without a valid key share a small memory budget, which is released 
 });
 
 test('a key that exceeds a limit is told which one, and other keys are not affected', async () => {
-  const w = await world({ fresh: true, settings: { callsPerMinute: 5 } });
+  const w = await world({ newApp: true, settings: { callsPerMinute: 5 } });
   const other = await w.given.apiKey();
   const call = (key: string) =>
     w.app.inject({ method: 'POST', url: '/api/rest/actions/list_teams', headers: KEY_HEADERS(key), payload: '{}' });
@@ -155,7 +155,7 @@ test('a key that exceeds a limit is told which one, and other keys are not affec
 });
 
 test('a caller whose answers came to too much in a minute waits', async () => {
-  const w = await world({ fresh: true, settings: { answerMegabytesPerMinute: 1 } });
+  const w = await world({ newApp: true, settings: { answerMegabytesPerMinute: 1 } });
   const headers = KEY_HEADERS(w.orgKey);
   const layout = [{ type: 'text', options: { text: 'x'.repeat(600_000) } }];
   const { dashboardId } = await w.expectOk('create_dashboard', { name: 'Large', layout });
@@ -170,7 +170,7 @@ test('a caller whose answers came to too much in a minute waits', async () => {
 });
 
 test('metrics are closed to those without the token', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const asked = async (authorization?: string) =>
     (await w.app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })).statusCode;
   expect([await asked(), await asked('Bearer wrong'), await asked(`Bearer ${w.orgKey}`)]).toEqual([401, 401, 401]);
@@ -178,8 +178,9 @@ test('metrics are closed to those without the token', async () => {
 });
 
 test('a thousand health checks in one second query the stores once', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   const ping = vi.spyOn(w.context.queue, 'ping');
+  onTestFinished(() => ping.mockRestore());
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, async (_, index) => {
       return (await w.app.inject({ url: index % 2 === 0 ? '/healthz' : '/readyz' })).statusCode;

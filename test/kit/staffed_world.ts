@@ -79,6 +79,8 @@ interface StaffedOptions {
   readonly jobs?: 'driven' | 'lost' | 'real queue';
   /** Whether no test has used the world before. */
   readonly fresh?: boolean;
+  /** Whether no test has used the HTTP application before. */
+  readonly newApp?: boolean;
   /** Whether the file closes the world: for `beforeAll`. */
   readonly keepOpen?: boolean;
 }
@@ -86,6 +88,7 @@ interface StaffedOptions {
 interface StaffedComposition extends ReusableByFiles {
   readonly composition: Composition;
   readonly phone: Phone;
+  reopen(): Promise<void>;
 }
 
 /**
@@ -93,7 +96,7 @@ interface StaffedComposition extends ReusableByFiles {
  * happens in between. Tests use one composition in turn, as with `world`.
  */
 export async function staffedWorld(options: StaffedOptions = {}): Promise<StaffedWorld> {
-  const { settings = {}, clock, jobs = 'driven', fresh = false, keepOpen = false } = options;
+  const { settings = {}, clock, jobs = 'driven', fresh = false, newApp = false, keepOpen = false } = options;
   const make = () => composeStaffed({ settings, clock, jobs: jobs === 'real queue' ? jobs : 'driven' });
   const areLost = jobs === 'lost';
   // Other files have other settings, mostly.
@@ -109,7 +112,9 @@ export async function staffedWorld(options: StaffedOptions = {}): Promise<Staffe
     return { ...(await openStaffed(item, areLost)), close: giveBack };
   }
   const use = hasSettings ? useInTurn : useInFiles;
-  return await openStaffed(await use(key, make), areLost);
+  const staffed = await use(key, make);
+  if (newApp) await staffed.reopen();
+  return await openStaffed(staffed, areLost);
 }
 
 async function composeStaffed({
@@ -131,6 +136,7 @@ async function composeStaffed({
   };
   const composition = await composeWorld({ ...options, settings: { ...twilio, ...settings } });
   const listen = async (): Promise<void> => {
+    if (composition.app.server.listening) return;
     listening = await composition.app.listen({ port: 0, host: '127.0.0.1' });
   };
   await listen();
@@ -141,8 +147,12 @@ async function composeStaffed({
       await phone.settled();
       phone.clear();
       if (!(await composition.renew())) return false;
-      if (!composition.app.server.listening) await listen();
+      await listen();
       return true;
+    },
+    async reopen() {
+      await composition.reopen();
+      await listen();
     },
     rest: () => composition.rest(),
     async close() {

@@ -29,7 +29,7 @@ interface Idle {
   readonly rest: (() => Promise<void>) | null;
 }
 
-/** Each holds connections. */
+/** Number of items that are kept for the rest of a file; each holds connections. */
 const IDLE_MAX = 4;
 
 let idle: Idle[] = [];
@@ -79,11 +79,12 @@ async function giveBack(used: Idle): Promise<void> {
   if (!isFileWatched) atEndOfFile(endUse);
   isFileWatched = true;
   idle.push(used);
-  if (idle.length <= IDLE_MAX) return;
-  // Other files want what can rest; the others are closed behind this one anyway.
-  const [first] = idle.toSorted((a, b) => Number(a.rest !== null) - Number(b.rest !== null));
+  // Other files want what can rest, whatever this one uses.
+  const ofFile = idle.filter(({ rest }) => rest === null);
+  const [first] = ofFile;
+  if (first === undefined || ofFile.length <= IDLE_MAX) return;
   idle = idle.filter((other) => other !== first);
-  await first?.item.close();
+  await first.item.close();
 }
 
 async function takeIdle<Item extends Reusable>(key: string): Promise<Item | null> {

@@ -108,11 +108,13 @@ interface WorldOptions {
    * the test starts.
    */
   readonly jobs?: 'driven' | 'real queue';
-  /**
-   * Whether no test has used the world before: for a test of what a process remembers or of how it begins, or one that
-   * takes it apart.
-   */
+  /** Whether no test has used the world before: for a test of how a process begins, or one that takes it apart. */
   readonly fresh?: boolean;
+  /**
+   * Whether no test has used the HTTP application before: for a test of what it remembers of senders, or one that
+   * listens.
+   */
+  readonly newApp?: boolean;
   /** Whether the file closes the world: for `beforeAll`. */
   readonly keepOpen?: boolean;
 }
@@ -123,7 +125,7 @@ interface WorldOptions {
  * made anew, on the same databases and connections.
  */
 export async function world(options: WorldOptions = {}): Promise<World> {
-  const { settings = {}, clock, jobs = 'driven', fresh = false, keepOpen = false } = options;
+  const { settings = {}, clock, jobs = 'driven', fresh = false, newApp = false, keepOpen = false } = options;
   const make = (): Promise<Composition> => composeWorld({ settings, clock, jobs });
   // Other files have other settings, mostly.
   const hasSettings = Object.keys(settings).length > 0;
@@ -138,7 +140,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     return { ...(await openWorld(item)), close: giveBack };
   }
   const use = hasSettings ? useInTurn : useInFiles;
-  return await openWorld(await use(key, make));
+  const composition = await use(key, make);
+  if (newApp) await composition.reopen();
+  return await openWorld(composition);
 }
 
 /** File in the folder of the run, with a byte for each composition. */
@@ -154,6 +158,8 @@ export interface Composition extends ReusableByFiles {
   readonly clock: TestClock;
   /** Null with the real queue. */
   readonly queue: DrivenQueue | null;
+  /** Makes the application anew, unless no test has used it. */
+  reopen(): Promise<void>;
 }
 
 export async function composeWorld({
@@ -181,16 +187,16 @@ export async function composeWorld({
   const install = () => context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
   await install();
   let isClosed = false;
-  let isResting = false;
+  let isNew = true;
   const openApp = async (): Promise<FastifyInstance> => {
     const opened = await buildApp(context);
     opened.addHook('onClose', async () => void (isClosed = true));
     await opened.ready();
     isClosed = false;
-    isResting = false;
     return opened;
   };
   let app = await openApp();
+  const closeApp = () => closeInTime('API', () => app.close(), databases);
   return {
     context,
     get app() {
@@ -199,22 +205,24 @@ export async function composeWorld({
     clock,
     queue,
     async renew() {
-      if (isClosed && !isResting) return false;
+      isNew = false;
       await context.outbox.settled();
       queue?.clear();
       if (!(await databases.empty())) return false;
       clock.restart();
       await install();
-      if (isResting) app = await openApp();
+      if (isClosed) app = await openApp();
       return true;
     },
-    // What the application remembers of senders and addresses is nothing that another file may see.
-    async rest() {
-      isResting = !isClosed;
-      await closeInTime('API', () => app.close(), databases);
+    async reopen() {
+      if (isNew) return;
+      await closeApp();
+      app = await openApp();
     },
+    // What the application remembers of senders and addresses is nothing that another file may see.
+    rest: closeApp,
     async close() {
-      await closeInTime('API', () => app.close(), databases);
+      await closeApp();
       await closeInTime('context', () => context.close(), databases);
       await databases.release();
       rmSync(dataDir, { recursive: true, force: true });

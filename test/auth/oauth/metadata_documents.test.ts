@@ -1,16 +1,24 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 import { auth } from '@modelcontextprotocol/client';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { createExternalFetch, isPublicAddress } from '#auth/external_fetch.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { documentHost } from '#test/auth/oauth/document_host.ts';
 import { appOf, codeFor, REDIRECT } from '#test/auth/oauth/raw_app.ts';
-import { listeningWorldOfTest } from '#test/auth/oauth/listening_world.ts';
+import { type ListeningWorld, listeningWorld } from '#test/auth/oauth/listening_world.ts';
+
+let s: ListeningWorld;
+
+beforeAll(async () => {
+  s = await listeningWorld({ keepOpen: true });
+});
+afterAll(() => s.close());
+// Documents are counted by the minute.
+beforeEach(() => s.clock.advance({ minutes: 1 }));
 
 test('an app is known by the document at the address that is its id, which is asked for once', async () => {
-  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const clientId = host.serve('/app.json', {
     client_id: `${host.origin}/app.json`,
@@ -39,7 +47,6 @@ test('an app is known by the document at the address that is its id, which is as
 });
 
 test('the SDK connects by its document instead of registering', async () => {
-  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const clientMetadata = { client_name: 'Ada', redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' };
   const clientId = host.serve('/sdk.json', { ...clientMetadata, client_id: `${host.origin}/sdk.json` });
@@ -71,7 +78,6 @@ test('the SDK connects by its document instead of registering', async () => {
 });
 
 test('an app with keys of its own signs for its tokens', async () => {
-  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const clientId = `${host.origin}/signing.json`;
@@ -105,7 +111,6 @@ test('an app with keys of its own signs for its tokens', async () => {
 });
 
 test('a document that is not what it says, or sends codes away in clear, connects nothing', async () => {
-  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const good = { client_name: 'Ada', redirect_uris: [REDIRECT] };
   const urls = [
@@ -128,9 +133,7 @@ test('a document that is not what it says, or sends codes away in clear, connect
     `${host.origin}/x/../good.json`,
   ];
   host.serve('/good.json', { ...good, client_id: `${host.origin}/good.json` });
-  const { timeout } = AbortSignal;
-  const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms / 5));
-  onTestFinished(() => impatient.mockRestore());
+  onTestFinished(s.clock.beImpatient(0.2));
   const answers = await Promise.all(
     urls.map(async (url) => await fetch(appOf(s, url).authorizationUrl(), { redirect: 'manual' })),
   );
@@ -141,7 +144,6 @@ test('a document that is not what it says, or sends codes away in clear, connect
 });
 
 test('no more than thirty documents are asked for in a minute in the name of one address', async () => {
-  const s = await listeningWorldOfTest();
   const host = await documentHost();
   const open = (path: string) => fetch(appOf(s, host.origin + path).authorizationUrl(), { redirect: 'manual' });
   for (let index = 0; index < 35; index += 1) expect((await open(`/${index}.json`)).status).toBe(400);

@@ -22,7 +22,7 @@ import { workerRole } from '#workers/worker_role.ts';
 
 /** No pager works; a step was due when the incident triggered. */
 async function deadPager() {
-  const w = await staffedWorld({ fresh: true });
+  const w = await staffedWorld({ newApp: true });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
@@ -131,7 +131,7 @@ test('a stalled pager: a message that was not sent to a provider counts like a s
 });
 
 test('a missing pager is reported even if nobody has to be paged', async () => {
-  const w = await staffedWorld({ fresh: true });
+  const w = await staffedWorld({ newApp: true });
   w.clock.advance({ seconds: 31 });
   await doRounds(w, [...WATCHED_WORK.rules]);
   expect(await metric(w, 'pager_silent_seconds')).toBe(31);
@@ -145,7 +145,7 @@ test('a missing pager is reported even if nobody has to be paged', async () => {
 });
 
 test('a stalled worker: rules that are not evaluated are reported even if no data waits', async () => {
-  const w = await staffedWorld({ fresh: true });
+  const w = await staffedWorld({ newApp: true });
   w.clock.advance({ seconds: 31 });
   await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
   expect(await metric(w, 'unseen_data_seconds')).toBe(31);
@@ -165,7 +165,7 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
 });
 
 test('a stalled worker or queue: accepted data that no rule has seen is reported until one has', async () => {
-  const w = await staffedWorld({ fresh: true });
+  const w = await staffedWorld({ newApp: true });
   const { dsn, ingestionKey } = await w.given.service();
   const { username, pathname } = new URL(dsn);
   const event = { method: 'POST', url: `/api${pathname}/store/?sentry_key=${username}`, payload: { message: 'beans' } };
@@ -191,7 +191,7 @@ test('a stalled worker or queue: accepted data that no rule has seen is reported
 });
 
 test('a service that floods makes only its own data late, and other senders are still accepted', async () => {
-  const w = await staffedWorld({ fresh: true });
+  const w = await staffedWorld({ newApp: true });
   const keep = (serviceId: string, count: number) =>
     w.context.queue.addDurable(
       storePoints,
@@ -210,7 +210,7 @@ test('a service that floods makes only its own data late, and other senders are 
 });
 
 test('data that waits on the disk of an API process is reported, and no longer once the process is gone', async () => {
-  const w = await staffedWorld({ fresh: true });
+  const w = await staffedWorld({ newApp: true });
   const { spooledData } = storesOf(w.context.db.session());
   const acceptedAt = w.clock.now();
   const tell = (folder: string, oldestAt: Temporal.Instant | null) => {

@@ -6,7 +6,7 @@ import { world } from '#test/kit/world.ts';
 const DIE = 'select pg_terminate_backend(pg_backend_pid())';
 
 test('connections that are lost midway leave the pool as it was, and undo what they did', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const db = await openDatabase({ url: w.context.config.databaseUrl, poolMax: 2 });
   for (let time = 0; time < 4; time += 1) {
     const lost = db.transaction(async ({ sql }) => {
@@ -20,7 +20,7 @@ test('connections that are lost midway leave the pool as it was, and undo what t
 });
 
 test('a database that was closed is no other that the process has open', async () => {
-  const [w, other] = await Promise.all([world({ fresh: true }), world()]);
+  const [w, other] = await Promise.all([world(), world()]);
   const closed = await openDatabase({ url: w.context.config.databaseUrl });
   const open = await openDatabase({ url: other.context.config.databaseUrl });
   onTestFinished(() => open.close());
@@ -33,7 +33,7 @@ test('a database that was closed is no other that the process has open', async (
 });
 
 test('an error in a transaction is thrown unchanged, and the transaction is rolled back', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const failed = w.context.db.transaction(async ({ sql }) => {
     await sql.run("update organizations set name = 'changed' where id = $1", [w.orgId]);
     throw new RangeError('no');

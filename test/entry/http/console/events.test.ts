@@ -75,7 +75,7 @@ function serverUrl(w: World): string {
 const names = (id: string) => (change: Change) => change.ids?.includes(id) === true;
 
 test('a listener gets the changes of their organization, and of no other', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   const { email } = await givenPerson(w, { role: 'viewer' });
   await w.expectOk('create_team', { name: 'Before' });
   const other = await w.given.organization('Other');
@@ -91,7 +91,7 @@ test('a listener gets the changes of their organization, and of no other', async
 });
 
 test('what changed between the reading of a page and its stream is told first, to the first and to any other', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   const other = await w.given.organization('Other');
   const { email } = await givenPerson(w, { role: 'viewer' });
   const browser = await signedIn(w, email);
@@ -114,7 +114,7 @@ test('what changed between the reading of a page and its stream is told first, t
 });
 
 test('a page that has shown its data for over a minute is told to read everything', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   const { email } = await givenPerson(w, { role: 'viewer' });
   const stream = await listen(w, await signedIn(w, email), w.orgId, 60_001);
   await stream.until(({ topic }) => topic === LIVE_TOPICS.at(-1));
@@ -122,7 +122,7 @@ test('a page that has shown its data for over a minute is told to read everythin
 });
 
 test('a change to a part of a team or service carries its id, also when the part is gone', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   const { email } = await givenPerson(w, { role: 'viewer' });
   const { serviceId } = await w.given.service({ capabilities: [] });
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
@@ -164,7 +164,7 @@ test('an open form hears of whoever accepts an invitation', async () => {
 });
 
 test('a stream ends with its session, and with the membership', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   await givePassword(w, w.owner.userId);
   const olga = await signedIn(w, w.owner.email);
   const { email, userId } = await givenPerson(w, { role: 'viewer' });
@@ -182,7 +182,7 @@ test('a stream ends with its session, and with the membership', async () => {
 });
 
 test('closing the server ends every stream', async () => {
-  const w = await world({ fresh: true });
+  const w = await world({ newApp: true });
   const { email } = await givenPerson(w);
   const stream = await listen(w, await signedIn(w, email));
   await w.app.close();
@@ -191,7 +191,10 @@ test('closing the server ends every stream', async () => {
 });
 
 test('the stream of somebody who is signed in takes no room of strangers, and strangers do not end it', async () => {
-  const w = await world({ fresh: true, settings: { connectionsMax: 4, connectionsOfAddressMax: 3, headSeconds: 300 } });
+  const w = await world({
+    newApp: true,
+    settings: { connectionsMax: 4, connectionsOfAddressMax: 3, headSeconds: 300 },
+  });
   const { email } = await givenPerson(w, { role: 'editor' });
   const stream = await listen(w, await signedIn(w, email));
   const port = Number(new URL(serverUrl(w)).port);
@@ -208,7 +211,7 @@ test('the stream of somebody who is signed in takes no room of strangers, and st
 });
 
 test('when all connections are in use, one of a stranger is closed and no stream of somebody who is signed in', async () => {
-  const w = await world({ fresh: true, settings: { connectionsMax: 3, headSeconds: 300 } });
+  const w = await world({ newApp: true, settings: { connectionsMax: 3, headSeconds: 300 } });
   const { email } = await givenPerson(w, { role: 'editor' });
   const stream = await listen(w, await signedIn(w, email));
   const port = Number(new URL(serverUrl(w)).port);

@@ -18,7 +18,7 @@ async function guess(w: World, email: string, address: string, times: number): P
 }
 
 test('an account takes ten guesses in a quarter of an hour, also when they come at once', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   const statuses = await guess(w, email, '203.0.113.1', 14);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), ...Array.from({ length: 4 }, () => 429)]);
@@ -32,7 +32,7 @@ test('an account takes ten guesses in a quarter of an hour, also when they come 
 });
 
 test('guesses from elsewhere do not lock out who has signed in from their address before', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   await signedIn(w, email, '192.0.2.1');
   await guess(w, email, '203.0.113.1', 12);
@@ -40,7 +40,7 @@ test('guesses from elsewhere do not lock out who has signed in from their addres
 });
 
 test('an address takes thirty guesses, whatever the accounts, and a network of IPv6 is one address', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   const browser = openBrowser(w);
   for (let index = 0; index < 30; index += 1) {
@@ -54,7 +54,7 @@ test('an address takes thirty guesses, whatever the accounts, and a network of I
 });
 
 test('tries that went well are not counted', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   for (let time = 0; time < 12; time += 1) await signedIn(w, email, `198.51.100.${time}`);
   const counted = await w.context.db.sql.row('select max(tries) as tries from sign_in_limits');
@@ -62,7 +62,7 @@ test('tries that went well are not counted', async () => {
 });
 
 test('processes count together', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   const context = await compose(w.context.config, { log: silentLog, clock: w.clock });
   const app = await buildApp(context);
@@ -73,7 +73,7 @@ test('processes count together', async () => {
 });
 
 test('an unknown address is answered after as much work as a wrong password, in the same words', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   const browser = openBrowser(w);
   const derivations = countDerivations();
@@ -99,7 +99,7 @@ function countDerivations(): () => number {
 }
 
 test('a browser that has signed in before passes from any address, and its own wrong tries are counted by themselves', async () => {
-  const w = await world({ fresh: true });
+  const w = await world();
   const { email } = await givenPerson(w);
   const other = await givenPerson(w, { name: 'Bram' });
   const browser = await signedIn(w, email, '192.0.2.1');
