@@ -73,6 +73,16 @@ test('databases are emptied for the next test', async () => {
   await databases.release();
 });
 
+test('the room of a table that a test has filled is free for the next test', async () => {
+  const databases = await takeDatabases();
+  const many = "insert into sign_in_limits select repeat('x', 100) || n, 1, now() from generate_series(1, 20000) as n";
+  await inPostgres(many)(databases);
+  expect(await databases.empty()).toBe(true);
+  const { rows } = await inPostgres("select pg_relation_size('sign_in_limits')::int as bytes")(databases);
+  expect(rows).toEqual([{ bytes: 0 }]);
+  await databases.release();
+});
+
 test.each([
   ['a column that may be null', inPostgres('alter table teams alter column name drop not null')],
   ['a column less', inPostgres('alter table teams drop column name cascade')],

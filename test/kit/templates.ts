@@ -102,10 +102,10 @@ const postgresSchema = (since: string): string =>
 interface PostgresState {
   readonly schema: string;
   readonly sessions: number;
-  /** Bytes of the largest table. */
-  readonly largest: number;
   /** Tables with rows, or with the room of rows that are gone. */
   readonly tables: readonly string[];
+  /** Tables whose rows, or the room of deleted ones, take half a megabyte. */
+  readonly large: readonly string[];
   /** Statements that put sequences that were used back to their start. */
   readonly restarts: readonly string[];
 }
@@ -116,7 +116,7 @@ const postgresStateSql = (since: string): string => `select ${postgresSchema(sin
     select format('select setval(%L, %s, false)', format('%I.%I', schemaname, sequencename), start_value)
     from pg_sequences where last_value is not null
   ) as restarts,
-  coalesce(max(bytes), 0)::float8 as largest,
+  coalesce(array_agg(name) filter (where bytes >= 524288), '{}') as large,
   coalesce(array_agg(name) filter (where bytes > 0), '{}') as tables
   from (
     select format('%I.%I', nspname, relname) as name, pg_relation_size(pg_class.oid) as bytes

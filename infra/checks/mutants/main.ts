@@ -33,7 +33,10 @@ const failing: string[] = [];
 await Promise.all(
   groups.map((group) =>
     inTurn(async () => {
-      if (await tryMutant(UNCHANGED, group)) failing.push(group.subject);
+      const output = await tryMutant(UNCHANGED, group);
+      if (output === null) return;
+      failing.push(group.subject);
+      console.error(output);
     }),
   ),
 );
@@ -48,7 +51,7 @@ await Promise.all(
     group.mutants.map((mutant) =>
       inTurn(async () => {
         const began = performance.now();
-        const isKilled = await tryMutant(mutant, group);
+        const isKilled = (await tryMutant(mutant, group)) !== null;
         tried += 1;
         const seconds = ((performance.now() - began) / 1_000).toFixed(0);
         const shown = `${mutant.file}: ${mutant.find.split('\n')[0]?.trim().slice(0, 80)}`;
@@ -62,8 +65,8 @@ const killed = tried - survivors.length;
 console.log(`\n${killed} of ${tried} mutants killed (${((100 * killed) / tried).toFixed(1)} %)`);
 process.exitCode = (100 * killed) / tried >= KILLED_MIN ? 0 : 1;
 
-/** Returns whether the tests of the group fail on a copy of the repository with this change. */
-async function tryMutant({ file, find, replace }: Mutant, { tests }: MutantGroup): Promise<boolean> {
+/** Returns the output of tests of the group that fail on a copy of the repository with this change; null if all pass. */
+async function tryMutant({ file, find, replace }: Mutant, { tests }: MutantGroup): Promise<string | null> {
   const source = readFileSync(path.join(ROOT, file), 'utf8');
   const places = source.split(find).length - 1;
   if (places !== 1) throw new Error(`${file} has ${places} places with this text instead of one: ${find}`);
@@ -77,8 +80,7 @@ async function tryMutant({ file, find, replace }: Mutant, { tests }: MutantGroup
     // Most mutants are noticed by the tests of their file, which take a fraction of the group's time.
     const nearest = `test/${file.slice('src/'.length).replace(/\.ts$/, '.test.ts')}`;
     const isCovered = existsSync(path.join(folder, nearest)) && tests.some((covered) => nearest.startsWith(covered));
-    if (isCovered && !(await passes(folder, [nearest]))) return true;
-    return !(await passes(folder, tests));
+    return (isCovered ? await findFailure(folder, [nearest]) : null) ?? (await findFailure(folder, tests));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -97,10 +99,16 @@ function copyRepository(folder: string): void {
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
 }
 
-/** Runs tests until the first one fails. A run that does not end counts as one that failed. */
-async function passes(folder: string, tests: readonly string[]): Promise<boolean> {
+/** Runs tests until the first one fails, and returns their output then. A run that does not end counts as one that failed. */
+async function findFailure(folder: string, tests: readonly string[]): Promise<string | null> {
   const args = ['vitest', 'run', '--config', 'test/vitest.config.ts', '--bail=1', '--reporter=dot', ...tests];
-  const child = spawn('npx', args, { cwd: folder, stdio: 'ignore', detached: true });
+  const child = spawn('npx', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
   const limit = setTimeout(() => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, MINUTES_MAX * 60_000);
@@ -109,5 +117,5 @@ async function passes(folder: string, tests: readonly string[]): Promise<boolean
     child.once('close', resolve);
   });
   clearTimeout(limit);
-  return status === 0;
+  return status === 0 ? null : output;
 }
