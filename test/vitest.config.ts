@@ -83,10 +83,10 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic' } },
   test: {
     ...ON_EMBEDDED_STORES,
-    testTimeout: HAS_ALL_CASES ? 3_600_000 : 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: LongFirst },
+    provide: { testSecondsMax: HAS_ALL_CASES ? 3_600 : 10 },
     projects: [
       { extends: true, test: { name: 'apart', include: APART, maxWorkers } },
       { extends: true, test: { name: 'compiled', include: COMPILED, exclude: APART, isolate: false, maxWorkers } },
@@ -98,7 +98,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
           exclude: [...APART, ...COMPILED, ...MEASURING_FILES, ...PROOFS],
           maxWorkers,
-          provide: { filesShareProcess: true },
+          provide: { testSecondsMax: HAS_ALL_CASES ? 3_600 : 10, filesShareProcess: true },
         },
       },
     ],

@@ -82,7 +82,8 @@ test('a rule that pages when data ends opens an incident, which ends once data i
   const { incidents } = await w.expectOk('list_incidents');
   expect(incidents[0].title).toBe('Latency: no data of latency');
   expect(w.phone.messages).toHaveLength(1);
-  await minutes(w, rule, 30, null);
+  // Longer than any other rule waits for data.
+  await minutes(w, rule, 16, null);
   expect(await statuses(w)).toEqual(['triggered']);
   await minutes(w, rule, 6, 1);
   expect(await statuses(w)).toEqual(['resolved']);

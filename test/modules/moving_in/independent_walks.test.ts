@@ -292,13 +292,13 @@ const WALKS: Readonly<Record<string, (documents: readonly { readonly value: Raw 
   'grafana-oncall': grafanaOnCall,
 };
 
-test.each(Object.entries(WALKS))(
+test.each([7, 8].flatMap((seed) => Object.entries(WALKS).map(([tool, walkOf]) => [tool, walkOf, seed] as const)))(
   'schedules of %s say the same as a walk that reads its answers by itself',
-  (tool, walkOf) => {
-    const random = randomOf(7);
+  (tool, walkOf, seed) => {
+    const random = randomOf(seed);
     const wrong: unknown[] = [];
     let compared = 0;
-    for (let index = 0; index < CASES; index += 1) {
+    for (let index = 0; index < CASES / 2; index += 1) {
       const documents = randomAnswers(random)[tool]!;
       const [name = ''] = tool.split(',');
       const { file, report } = read(name, documents);
@@ -324,6 +324,6 @@ test.each(Object.entries(WALKS))(
       }
     }
     expect(wrong.slice(0, 3)).toEqual([]);
-    expect(compared).toBeGreaterThan(SAMPLES);
+    expect(compared).toBeGreaterThanOrEqual(SAMPLES);
   },
 );
