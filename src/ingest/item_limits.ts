@@ -78,7 +78,7 @@ function amountOf(kind: ItemKind, { events, besides }: SentryDelivery): number {
   return kind === 'sessions' ? Math.max(besides.sessions.length, besides.outcomes.length) : besides[kind].length;
 }
 
-/** The files of events that are left out are left out with them. */
+/** The files of events and of feedback that are left out are left out with them. */
 function without(delivery: SentryDelivery, kinds: ReadonlySet<ReachedLimit['kind']>): SentryDelivery {
   const { events, besides, dropped } = delivery;
   const hasLostEvents = kinds.has('events');
@@ -86,7 +86,8 @@ function without(delivery: SentryDelivery, kinds: ReadonlySet<ReachedLimit['kind
     kind !== 'events' && kinds.has(kind) ? kind : [],
   );
   if (kinds.has('sessions')) left.push('outcomes');
-  if (hasLostEvents && !kinds.has('attachments')) left.push('attachments');
+  const hasLostFiles = hasLostEvents || (kinds.has('feedback') && besides.feedback.length > 0 && events.length === 0);
+  if (hasLostFiles && !kinds.has('attachments')) left.push('attachments');
   const items = left.flatMap((name) =>
     name === 'outcomes' || besides[name].length === 0
       ? []

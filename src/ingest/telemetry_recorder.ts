@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Cipher } from '#auth/cipher.ts';
 import { type SessionCounts, worseOutcome } from '#modules/exceptions/decide/sessions.ts';
 import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
-import { kindOf } from '#ingest/protocols/sentry/side_items.ts';
+import { kindOf, type SentAttachment } from '#ingest/protocols/sentry/side_items.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { PeriodicWrite } from '#ingest/periodic_write.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -61,26 +61,40 @@ export class TelemetryRecorder {
       this.#countSessions(serviceId, { release, environment }, counts);
     }
     for (const outcome of besides.outcomes) this.#rememberOutcome({ serviceId, ...outcome, hour: this.#hourNow() });
-    const createdAt = this.#options.clock.now();
     const owner = ownerOfFiles(delivery);
-    for (const { name, contentType, content } of besides.attachments) {
-      await this.#store(serviceId, 'attachment', async () => {
-        const sealed = this.#options.cipher.seal(content);
-        const id = contentId(serviceId, owner, name, content);
-        const file = { id, serviceId, eventId: owner, name, contentType, bytes: content.length };
-        const isStored = await this.#options.db.transaction((session) =>
-          storesOf(session).eventExtras.addAttachment({ ...file, content: sealed, createdAt }, ATTACHMENT_BYTES_MAX),
-        );
-        if (!isStored) this.count(serviceId, 'attachment', 'over_quota');
-      });
-    }
+    const lost = await this.#storeFeedback(serviceId, delivery);
+    // Files of feedback that is not there are shown nowhere.
+    const isLost = lost !== null && owner === besides.feedback[0]?.feedbackId;
+    if (isLost) return this.count(serviceId, 'attachment', lost, besides.attachments.length);
+    await this.#storeFiles(serviceId, owner, besides.attachments);
+  }
+
+  /** Returns why the first feedback was not stored; null if it was, or if there is none. */
+  async #storeFeedback(serviceId: Id<'service'>, { besides }: SentryDelivery): Promise<string | null> {
+    const createdAt = this.#options.clock.now();
+    const reasons: (string | null)[] = [];
     for (const feedback of besides.feedback) {
-      await this.#store(serviceId, 'feedback', async () => {
+      const reason = await this.#store(serviceId, 'feedback', async () => {
         const { eventExtras } = storesOf(this.#options.db.session());
         const { feedbackId, eventId, name, email, comments } = feedback;
         const id = contentId(serviceId, feedbackId ?? JSON.stringify([eventId, name, email, comments]));
-        const isStored = await eventExtras.addFeedback({ id, serviceId, createdAt, ...feedback });
-        if (!isStored) this.count(serviceId, 'feedback', 'over_quota');
+        return await eventExtras.addFeedback({ id, serviceId, createdAt, ...feedback });
+      });
+      reasons.push(reason);
+    }
+    return reasons[0] ?? null;
+  }
+
+  async #storeFiles(serviceId: Id<'service'>, eventId: string, files: readonly SentAttachment[]): Promise<void> {
+    const createdAt = this.#options.clock.now();
+    for (const { name, contentType, content } of files) {
+      await this.#store(serviceId, 'attachment', async () => {
+        const sealed = this.#options.cipher.seal(content);
+        const id = contentId(serviceId, eventId, name, content);
+        const file = { id, serviceId, eventId, name, contentType, bytes: content.length };
+        return await this.#options.db.transaction((session) =>
+          storesOf(session).eventExtras.addAttachment({ ...file, content: sealed, createdAt }, ATTACHMENT_BYTES_MAX),
+        );
       });
     }
   }
@@ -90,7 +104,7 @@ export class TelemetryRecorder {
     const hour = this.#hourOf(now);
     const key = `${serviceId} ${kind} ${reason} ${hour.epochMilliseconds}`;
     const before = this.#items.get(key)?.count ?? 0;
-    if (before === 0 && this.#items.size >= ROWS_MAX) return;
+    if (count === 0 || (before === 0 && this.#items.size >= ROWS_MAX)) return;
     this.#items.set(key, { serviceId, kind, reason, hour, count: before + count, lastAt: now });
   }
 
@@ -150,13 +164,17 @@ export class TelemetryRecorder {
     return (this.#hour = refusalHour(now));
   }
 
-  async #store(serviceId: Id<'service'>, kind: string, store: () => Promise<void>): Promise<void> {
+  /** Counts what is not stored, and returns why; null if it is. `store` returns false where there is no room. */
+  async #store(serviceId: Id<'service'>, kind: string, store: () => Promise<boolean>): Promise<string | null> {
+    let reason = 'over_quota';
     try {
-      await store();
+      if (await store()) return null;
     } catch (error) {
       this.#options.log.warn({ err: messageOf(error), serviceId }, `a ${kind} of an event could not be stored`);
-      this.count(serviceId, kind, 'unavailable');
+      reason = 'unavailable';
     }
+    this.count(serviceId, kind, reason);
+    return reason;
   }
 
   /** Writes the counts; those that cannot be written now wait. */

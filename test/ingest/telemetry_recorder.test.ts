@@ -4,7 +4,11 @@ import { listEventExtras, listFeedback, readEventAttachment } from '#modules/exc
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { listReleaseHealth } from '#modules/services/operations/service_overview.ts';
 import { buildApp } from '#entry/http/app.ts';
+import { admitItems, openItemLimiters } from '#ingest/item_limits.ts';
+import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
+import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
+import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
@@ -190,6 +194,48 @@ test('feedback and files that are sent twice are stored once, and other words ab
   const { feedback } = await runOperation(w, listFeedback, viewer(), { serviceId });
   const listed = feedback.map(({ comments, attachments }: Listed) => `${comments} ${attachments.length}`);
   expect(listed.toSorted()).toEqual(['cannot pay 1', 'it broke 0', 'it broke again 0']);
+});
+
+test('files of feedback that is refused are refused with it, and counted', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const file = { type: 'attachment', filename: 'screenshot.png' };
+  const words = { event_id: 'd'.repeat(32), contexts: { feedback: { message: 'cannot pay' } } };
+  const fill = `insert into event_feedback (id, service_id, comments, created_at)
+    select $1 || n, $1, 'x', now() from generate_series(1, 10000) n`;
+  await w.context.db.sql.run(fill, [serviceId]);
+  await send(dsn, { type: 'feedback' }, words, file, 1234);
+  await send(dsn, { type: 'feedback' }, { contexts: { feedback: { message: '' } } }, file, 1234);
+  const kept = `select 1 from event_attachments where service_id = $1`;
+  expect(await w.context.db.sql.rows(kept, [serviceId])).toEqual([]);
+  const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
+  expect(notKept.map(({ kind, reason }: Record<string, unknown>) => `${kind} ${reason}`).toSorted()).toEqual([
+    'attachment not_kept',
+    'attachment over_quota',
+    'feedback malformed',
+    'feedback over_quota',
+  ]);
+  const limited = Promise.reject(new AppError('rate_limited', 'too much'));
+  limited.catch(() => {});
+  const open = (isOver: boolean) => ({ check: () => (isOver ? limited : Promise.resolve()) }) as unknown as RateLimiter;
+  const besides = {
+    feedback: [{}],
+    attachments: [{}, {}],
+    sessions: [],
+    outcomes: [],
+    checkIns: [],
+    discarded: [],
+    metrics: [],
+  };
+  const { delivery } = await admitItems(
+    openItemLimiters((noun) => open(noun === 'feedback')),
+    serviceId,
+    { events: [], besides, dropped: [] } as unknown as SentryDelivery,
+  );
+  expect(delivery.besides.attachments).toEqual([]);
+  expect(delivery.dropped).toMatchObject([
+    { type: 'feedback', reason: 'rate_limited', count: 1 },
+    { type: 'attachment', reason: 'rate_limited', count: 2 },
+  ]);
 });
 
 test('a file of a transaction is not kept, and told as such', async () => {
