@@ -84,6 +84,27 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
     await expectShown({ kind: 'events', reason: 'not_found', count: 1 });
   });
 
+  test('data at an address that takes nothing', async () => {
+    const metrics = await send('otlp', {});
+    expect(metrics).toMatchObject({ statusCode: 404 });
+    expect(metrics.json().message).toContain('by OTLP to /api/ingest/otlp/v1/metrics');
+    await expectShown({ kind: 'points', reason: 'not_found', count: 1 });
+    const { dsn } = await w.expectOk('get_service', { serviceId: service.serviceId });
+    const { username, pathname } = new URL(dsn);
+    const url = `/api${pathname}/events/0123/attachments/`;
+    const headers = { 'x-sentry-auth': `sentry sentry_key=${username}` };
+    const file = await w.app.inject({ method: 'POST', url, headers });
+    expect(file).toMatchObject({
+      statusCode: 404,
+      headers: { 'x-sentry-error': expect.stringContaining('envelopes') },
+    });
+    await expectShown({ kind: 'events', reason: 'not_found', count: 1 });
+    for (const nobody of [url, '/api/ingest/otlp']) {
+      const answer = await w.app.inject({ method: 'POST', url: nobody });
+      expect(answer.json()).toMatchObject({ status: 404, detail: `nothing is served at POST ${nobody}` });
+    }
+  });
+
   test('an unknown version of a protocol', async () => {
     const type = 'application/x-protobuf;proto=io.prometheus.write.v3.Request';
     const answer = await send('prometheus/write', {}, type);

@@ -32,7 +32,7 @@ const REQUEST_REASONS: Partial<Record<Refusal['reason'], string>> = {
   unsupported_media_type: 'unsupported content type or encoding',
   unavailable: 'the storage was not available',
   internal: 'internal error',
-  not_found: 'logs, traces or profiles, of which none are taken; send only metrics',
+  not_found: 'sent to an address that takes nothing, such as those for logs and traces; the sender got the right one',
 };
 
 /** Returns a refusal as text: `1,204 points refused: too many new series in a day`. */

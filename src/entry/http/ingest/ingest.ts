@@ -257,6 +257,8 @@ function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
   }
 }
 
+const WHERE_METRICS_GO = `send metrics as JSON to ${INGEST_PATHS.metrics_json}, by OTLP to ${INGEST_PATHS.otlp_metrics}, by remote write to ${INGEST_PATHS.prometheus_write}`;
+
 /**
  * Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. GET says
  * whether the key is valid, as some senders ask before they start.
@@ -321,6 +323,22 @@ function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void
       });
       scope.options(url, answerPreflight);
     }
+  }
+
+  for (const url of context.prefixes.map((prefix) => `${prefix}/api/ingest/*`)) {
+    scope.route({
+      method: ['POST', 'PUT'],
+      url,
+      async onRequest(request, reply) {
+        if (!hasIngestionKey(request.headers)) return reply.callNotFound();
+        const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
+        targets.set(request, target);
+        setSender(request, target.serviceId);
+        throw new AppError('not_found', `nothing is served at ${request.url.split('?')[0]}: ${WHERE_METRICS_GO}`);
+      },
+      handler: () => {},
+      errorHandler: (error, request, reply) => void refuse(OTLP_METRICS, error, request, reply),
+    });
   }
 
   const refuse = (

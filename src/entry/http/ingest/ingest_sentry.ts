@@ -116,6 +116,20 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
     }
   }
 
+  for (const url of context.prefixes.map((prefix) => `${prefix}/api/:projectId(${SENTRY_PROJECT_PATTERN})/*`)) {
+    scope.route<SentryRoute>({
+      method: 'POST',
+      url,
+      async onRequest(request, reply) {
+        const key = sentryKeyOf(request.headers, request.query);
+        if (key === null) return reply.callNotFound();
+        await open(request, key, request.params.projectId ?? '');
+        throw new AppError('not_found', `nothing is served at ${request.url.split('?')[0]}: ${WHERE_EVENTS_GO}`);
+      },
+      handler: () => {},
+    });
+  }
+
   for (const { signal, path } of OTHER_SIGNALS) {
     const address = `/api/:projectId(${SENTRY_PROJECT_PATTERN})/integration/otlp/${path}`;
     for (const url of routesFor(address, context)) {
@@ -204,6 +218,9 @@ function isEmpty({ events, besides }: SentryDelivery): boolean {
 export function asHeader(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 1_000);
 }
+
+const WHERE_EVENTS_GO =
+  'clients send events, files, feedback, sessions and check-ins in envelopes to the address in the DSN';
 
 const TOO_LARGE =
   'the event is larger than 1 MiB, even without its variables, context lines and breadcrumbs; send less with it';

@@ -12,6 +12,6 @@ test.each([
   [{ kind: 'points', reason: 'internal', count: 2 }, '2 requests with points refused: internal error'],
   [
     { kind: 'points', reason: 'not_found', count: 2 },
-    '2 requests refused: logs, traces or profiles, of which none are taken; send only metrics',
+    '2 requests refused: sent to an address that takes nothing, such as those for logs and traces; the sender got the right one',
   ],
 ] as const)('%j is told as %j', (refusal, text) => expect(refusalText(refusal)).toBe(text));
