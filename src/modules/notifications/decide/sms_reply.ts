@@ -117,6 +117,7 @@ export function parseSmsReply(text: string): SmsReply {
 /** Returns the non-empty lines in ASCII digits, without what is before the first word; no quotes or signature. */
 function linesOf(text: string): string[] {
   const lines = text
+    .replaceAll('№', '#')
     .normalize('NFKC')
     // Joiners and the like, and what makes a digit a key on a key cap.
     .replaceAll(/\p{Cf}|[\uFE00-\uFE0F\u20E3]/gu, '')
@@ -172,7 +173,9 @@ interface Command {
 
 function readCommand(line: string): Command | null {
   const first = VERB_FIRST.exec(line);
-  if (first !== null) {
+  // In `No. 12 ack` the first word is that for a number.
+  const isNumber = first !== null && /^no$/i.test(first[1] ?? '') && VERB_LAST.test(line.slice(first[0].length));
+  if (first !== null && !isNumber) {
     const [whole, verb = '', number = ''] = first;
     return { ...readNumbers(line, whole.length, { verb: verbOf(verb), number, hasPin: true }), verb: verbOf(verb) };
   }
@@ -199,7 +202,7 @@ interface FirstNumber {
   readonly hasPin: boolean;
 }
 
-/** Reads the numbers that follow the first; the last is a PIN if it has the length of one and nothing shows otherwise. */
+/** Reads the numbers that follow the first, but not `1,234`, which is one; the last is a PIN if it has the length of one and nothing shows otherwise. */
 function readNumbers(line: string, from: number, { verb, number, hasPin }: FirstNumber): Omit<Command, 'verb'> {
   const numbers = [Number(number)];
   let [length, pin]: [number, string | null] = [from, null];
@@ -207,7 +210,8 @@ function readNumbers(line: string, from: number, { verb, number, hasPin }: First
     const further = FURTHER.exec(line.slice(length));
     if (further === null) break;
     const [whole, joint = '', sign = '', again, noun, digits = ''] = further;
-    if (whole.length === digits.length || (again !== undefined && verbOf(again) !== verb)) break;
+    const isGrouped = numbers.length === 1 && number.length < 3 && /^[ ,]\d{3}$/.test(whole);
+    if (isGrouped || whole.length === digits.length || (again !== undefined && verbOf(again) !== verb)) break;
     const isBare = sign === '' && again === undefined && noun === undefined;
     const seemsPin = isBare && /^[\s,;]+$/.test(joint) && /^\d{4,8}$/.test(digits);
     if (pin?.startsWith('0') || (!seemsPin && !AFTER_NUMBER.test(line.slice(length + whole.length)))) break;

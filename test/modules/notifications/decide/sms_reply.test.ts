@@ -81,6 +81,9 @@ test.each([
   ['res 1234 1235 0815', resolves([1234, 1235], '0815')],
   ['ACK 1234\n0612345678', acknowledges(1234)],
   ['ack 12, not 13', acknowledges(12)],
+  ['\u21161234 ack', acknowledges(1234)],
+  ['No. 1234 ack', acknowledges(1234)],
+  ['ack 247,248', acknowledges([247, 248])],
   ['Ack, on it. Thank you', { kind: 'acknowledge_only', pin: null }],
 ])('%j is read', (text, expected) => {
   expect(parseSmsReply(text)).toEqual(expected);
@@ -90,6 +93,8 @@ test.each([
   'what?',
   'ACK 12 or RES 12',
   'ack 12-15',
+  'ack 1,234',
+  'ack 1 234',
   'ack 12, 3 hosts are down',
   'ack 12 and 5 minutes',
   'ack 12, 13 is not mine',
