@@ -7,6 +7,7 @@ import {
   asText,
   asTextOrJson,
   boundedJson,
+  withoutBound,
   type JsonObject,
   parseJson,
 } from '#ingest/protocols/sentry/json.ts';
@@ -133,13 +134,14 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
 function asBreadcrumb(value: unknown, offsetMs: number): Breadcrumb | null {
   const crumb = asObject(value);
   if (crumb === null) return null;
+  const data = asObject(crumb['data']);
   return {
     timestamp: asTimestamp(crumb['timestamp'], offsetMs),
     type: asText(crumb['type'], 50),
     category: asText(crumb['category'], NAME_LENGTH_MAX),
     level: asLevel(crumb['level']),
     message: asTextOrJson(crumb['message'], 1_000),
-    data: boundedJson(crumb['data']),
+    data: boundedJson(data === null ? crumb['data'] : withoutBound(data, crumb['message'])),
   };
 }
 

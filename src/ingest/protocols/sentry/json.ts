@@ -1,6 +1,7 @@
 import type { Json } from '#modules/exceptions/decide/event.ts';
 import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
-import { FILTERED, withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
+import { FILTERED, withoutSecretArguments, withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
+import { bindsSecrets } from '#modules/exceptions/decide/statement_secrets.ts';
 import { readBounded } from '#ingest/protocols/sentry/bounded_json.ts';
 import { endOfString, surveyJson } from '#kernel/json_survey.ts';
 
@@ -168,7 +169,7 @@ function copy(value: unknown, depth: number, budget: JsonBudget, owner = ''): Js
   if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null;
   if (depth >= DEPTH_MAX && budget.isWhole !== true) return '…';
   if (Array.isArray(value)) return copyList(value, depth, budget, owner);
-  const entries = Object.entries(namedValue(value) ?? value).slice(0, entriesMax(budget));
+  const entries = Object.entries(namedValue(withoutBound(value)) ?? withoutBound(value)).slice(0, entriesMax(budget));
   return Object.fromEntries(
     entries.map(([name, entry]) => [
       asText(name, NAME_LENGTH_MAX) ?? '',
@@ -195,8 +196,26 @@ function plainNumber(value: number): Json {
   return clean === text ? value : clean;
 }
 
-const NAME_MEMBER = /^(?:name|key|field|id|label|param|parameter|header|variable)$/i;
-const VALUE_MEMBER = /^(?:value|values|val|text|content)$/i;
+/** Members with the values for the places of a statement. */
+const BOUND = /^(?:(?:db|sql)[._])?(?:bind(?:ing)?s?|param(?:eter)?s?|args|arguments|values)$/i;
+
+/**
+ * Returns the object without the values bound to its statement of SQL, or to `statement`, where one of them is secret:
+ * `{ sql: 'UPDATE users SET password = ?', params: ['…'] }`.
+ */
+export function withoutBound(object: object, statement?: unknown): object {
+  const entries = Object.entries(object);
+  const isBound = (name: string, value: unknown): boolean =>
+    BOUND.test(name) && typeof value === 'object' && value !== null;
+  if (!entries.some(([name, value]) => isBound(name, value))) return object;
+  if (![statement, ...entries.map(([, value]) => value as unknown)].some(bindsSecrets)) return object;
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, isBound(name, value) ? FILTERED : (value as unknown)]),
+  );
+}
+
+const NAME_MEMBER = /^(?:name|key|field|id|label|param|parameter|header|variable|k)$/i;
+const VALUE_MEMBER = /^(?:value|values|val|text|content|v)$/i;
 
 /**
  * Fields also come as `{ "name": "password1", "value": "…" }`, and commands of Redis as `{ "name": "auth", "args": […] }`:
@@ -221,10 +240,16 @@ function copyList(list: readonly unknown[], depth: number, budget: JsonBudget, o
   const isSecretPair = list.length === 2 && typeof name === 'string' && isValue && isSecretName(name);
   const entries = isSecretPair
     ? [name, FILTERED]
-    : list
-        .slice(0, entriesMax(budget))
-        .map((entry, index) => (isSecretSetting(list[index - 1], entry) ? FILTERED : entry));
+    : withoutCommandSecrets(list.slice(0, entriesMax(budget))).map((entry, index) =>
+        isSecretSetting(list[index - 1], entry) ? FILTERED : entry,
+      );
   return entries.map((entry) => copy(entry, depth + 1, budget, owner));
+}
+
+/** Arguments of a command, such as `["mysqldump", "-phunter2"]`, are read as its line. */
+function withoutCommandSecrets(list: readonly unknown[]): readonly unknown[] {
+  const isText = (entry: unknown): entry is string => typeof entry === 'string';
+  return list.every(isText) && list.some((entry) => entry.startsWith('-')) ? withoutSecretArguments(list) : list;
 }
 
 /** Whether an argument of a command line is the value of the secret setting before it. */

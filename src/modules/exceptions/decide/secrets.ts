@@ -39,12 +39,34 @@ export function withoutSecrets(text: string): string {
     if (digits >= CARD_DIGITS_LEAST) hasDigits = true;
     if ((kind & MARK) !== 0) hasMark = true;
   }
-  let clean = hasKeyRun(text) ? withoutKeys(text) : text;
+  const listed = LISTED_ARGUMENT.test(text) ? text.replace(LISTED, withoutListed) : text;
+  let clean = hasKeyRun(listed) ? withoutKeys(listed) : listed;
   if (hasMark || clean.includes('：')) clean = withoutNamed(clean, isSecretName);
   clean = withoutArguments(clean, isSecretName);
   clean = withoutCommands(withoutStatements(clean, FILTERED), FILTERED);
   if (hasDigit) clean = withoutSaid(clean);
   return hasDigits ? replaceCards(clean) : clean;
+}
+
+/** Arguments as Python, Ruby and JavaScript show a list of them: `['mysqldump', '-phunter2', 'shop']`. */
+const LISTED_ARGUMENT = /["'], ?["']-/;
+const LISTED = /\[(?:'[^'\n\\]{0,300}'|"[^"\n\\]{0,300}")(?:, ?(?:'[^'\n\\]{0,300}'|"[^"\n\\]{0,300}")){1,60}\]/g;
+
+function withoutListed(list: string): string {
+  const quoted = [...list.matchAll(/'[^']*'|"[^"]*"/g)].map(([entry]) => entry);
+  const clean = withoutSecretArguments(quoted.map((entry) => entry.slice(1, -1)));
+  let nth = 0;
+  return list.replaceAll(/'[^']*'|"[^"]*"/g, (entry) => `${entry[0] ?? ''}${clean[nth++] ?? ''}${entry.at(-1) ?? ''}`);
+}
+
+/** Blank within an argument, while arguments stand in one line. */
+const HELD_BLANK = '\u2420';
+
+/** Returns the arguments of a command without secrets, as those of a command line. */
+export function withoutSecretArguments(list: readonly string[]): readonly string[] {
+  const line = list.map((entry) => entry.replaceAll(' ', HELD_BLANK)).join(' ');
+  const clean = withoutSecrets(line).split(' ');
+  return clean.length === list.length ? clean.map((entry) => entry.replaceAll(HELD_BLANK, ' ')) : list;
 }
 
 type IsSecret = (name: string) => boolean;
@@ -231,6 +253,9 @@ const FIELD =
   /(\b(?:name|key)\\{0,7}["']?\s?[:=]\s?\\{0,7}["']([\w.%[\]-]{2,100})\\{0,7}["'],?\s{0,20}\\{0,7}["']?value\\{0,7}["']?\s?[:=]\s?\\{0,7}["'])[^"'\\]{1,4000}/g;
 /** Members as PHP serializes them: `s:8:"password";s:7:"hunter2";`. */
 const SERIALIZED = /(\bs:\d{1,9}:\\{0,7}"([\w.%[\]-]{2,100})\\{0,7}";s:\d{1,9}:\\{0,7}")[^"\\]{1,4000}/g;
+/** Block of YAML: `password: |`, and the lines that are set in below. */
+const BLOCK =
+  /(?<=^|\n)([ \t]{0,40}(?:- )?["']?([\w.-]{2,100})["']?: {0,4}[|>][+-]?[ \t]{0,4}\r?\n)(?:[ \t]{1,40}[^\s][^\n]{0,400}(?:\n|$)){1,200}/g;
 /** Login of curl and its like: `-u admin:…`; `-u 1000:1000` names a user and a group. */
 const LOGIN = /(?<=\s)(-u|--user)([ =]["']?(?!\d{1,9}:\d)[^\s:"'/]{1,100}:)[^\s"']{1,200}/g;
 
@@ -242,7 +267,13 @@ function withoutNamed(text: string, isSecret: IsSecret): string {
   const parted = edn.includes('name="')
     ? edn.replace(PART, (value: string, name: string) => (isSecret(name) ? FILTERED : value))
     : edn;
-  const unserialized = parted.includes('";s:') ? parted.replace(SERIALIZED, hiding(isSecret)) : parted;
+  const hide = hiding(isSecret);
+  const blocks = /[|>][+-]?\s{0,4}\n/.test(parted)
+    ? parted.replace(BLOCK, (...found: [string, string, string]) =>
+        isSecret(found[2]) ? `${hide(...found)}\n` : found[0],
+      )
+    : parted;
+  const unserialized = blocks.includes('";s:') ? blocks.replace(SERIALIZED, hide) : blocks;
   const fielded = unserialized.includes('value') ? withoutFields(unserialized, isSecret) : unserialized;
   const logged = fielded.includes(' -') ? fielded.replace(LOGIN, `$1$2${FILTERED}`) : fielded;
   const clean = logged.includes('</')

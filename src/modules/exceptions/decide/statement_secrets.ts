@@ -20,6 +20,23 @@ const COMPARED =
 /** Passwords of Redis, as commands of their own. */
 const REDIS =
   /(^(?:"?HELLO"? "?[23]"? )?"?AUTH"? (?:\S{1,100} )?|^CONFIG SET requirepass |^ACL SETUSER \S{1,100} (?:[^\n>]{0,200} )?>|\b(?:requirepass|masterauth) )(?!\[filtered)(?=[a-z]{0,200}[^\sa-z])\S{1,400}(?= ?$)/gm;
+/** Place in a statement for a value that is sent beside it, and the column with which it is compared or to which it is set. */
+const PLACE = String.raw`(?:\?|\$\d|%\(?s|@\w|:\w)`;
+const PLACED = new RegExp(
+  String.raw`["\x60[]?\b([a-z_][\w.]{1,60})["\x60\]]?\s{0,4}(?:=|<>|!=|i?like|in\s?\()\s{0,4}${PLACE}`,
+  'gi',
+);
+const INSERTED = new RegExp(String.raw`\binto\s{1,4}[^(]{1,200}\(([^)]{1,2000})\)[^(]{0,40}\(\s{0,4}${PLACE}`, 'i');
+const STATEMENT_LENGTH_MAX = 8_000;
+
+/** Whether a secret is among the values for the places of this statement of SQL. */
+export function bindsSecrets(statement: unknown): boolean {
+  if (typeof statement !== 'string' || !/[?$%@:]/.test(statement)) return false;
+  const text = statement.slice(0, STATEMENT_LENGTH_MAX);
+  if ([...text.matchAll(PLACED)].some(([, column = '']) => isSecretName(column))) return true;
+  return (INSERTED.exec(text)?.[1] ?? '').split(',').some((column) => isSecretName(column.trim()));
+}
+
 /** Names of columns before their values: `INSERT INTO t (a, token) VALUES (1, '…')`, `Key (token)=(…)`. */
 const COLUMNS = /\(([\w\s.,"\x60-]{2,2000})\)(\s{0,5}values?\s{0,5}|=)(?=\()/gi;
 /** A value in the list of a row, with the sign behind it. */

@@ -95,3 +95,32 @@ test('a secret is left out of a message that is made of its template', () => {
   });
   expect(message).toBe('login with [filtered] by ann');
 });
+
+test('arguments in lists are read as a command line, and values bound to a statement by its columns', async () => {
+  const statement = 'INSERT INTO users (email, password) VALUES (?, ?)';
+  const event = normalise({
+    exception: error,
+    extra: {
+      dump: ['mysqldump', '-phunter2', 'shop'],
+      curl: ['curl', '-u', 'bob:hunter2', '-H', 'Accept: text/html'],
+      redis: ['redis-cli', '-a', 'hunter2'],
+      grep: ['grep', '-p', 'hunt me', '-n'],
+      failed: `Command '['mysqldump', '-phunter2', 'shop']' returned non-zero exit status 2.`,
+      yaml: 'password: |\n  hunter2\nhost: db',
+      header: { k: 'authorization', v: 'hunter2' },
+      query: { sql: 'UPDATE users SET token = $1 WHERE id = $2', bindings: ['hunter2', 7] },
+      plain: { sql: 'SELECT password FROM users WHERE id = ?', params: [7] },
+    },
+    breadcrumbs: [{ category: 'query', message: statement, data: { 'db.params': ['a@b.c', 'hunter2'] } }],
+  });
+  expect(JSON.stringify(event)).not.toContain('hunter2');
+  expect(event.extra).toMatchObject({
+    dump: ['mysqldump', '-p[filtered]', 'shop'],
+    curl: ['curl', '-u', 'bob:[filtered]', '-H', 'Accept: text/html'],
+    grep: ['grep', '-p', 'hunt me', '-n'],
+    failed: `Command '['mysqldump', '-p[filtered]', 'shop']' returned non-zero exit status 2.`,
+    yaml: 'password: |\n[filtered]\nhost: db',
+    query: { bindings: '[filtered]' },
+    plain: { params: [7] },
+  });
+});
