@@ -37,6 +37,9 @@ test.each([
   ['no_name', { name: '', value: 1 }],
   ['bad_time', { name: 'a', value: 1, at: Math.floor(NOW_MS / 1_000) }],
   ['bad_time', { name: 'a', value: 1, at: 'yesterday' }],
+  ['bad_text', { name: 'a', value: 1, labels: { x: '\ud800' } }],
+  ['bad_text', { name: 'a', value: 1, labels: { __name__: 'b' } }],
+  ['bad_text', { name: 'a', value: 1, labels: { x: 1 } }],
   ['faulty', { name: 'a', value: 1, unit: 's' }],
 ])('a JSON point is counted as %s', (reason, point) => {
   expect(reasonsOfPoint(point)).toEqual([reason]);

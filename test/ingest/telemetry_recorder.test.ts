@@ -208,12 +208,9 @@ test('files of feedback that is refused are refused with it, and counted', async
   const kept = `select 1 from event_attachments where service_id = $1`;
   expect(await w.context.db.sql.rows(kept, [serviceId])).toEqual([]);
   const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
-  expect(notKept.map(({ kind, reason }: Record<string, unknown>) => `${kind} ${reason}`).toSorted()).toEqual([
-    'attachment not_kept',
-    'attachment over_quota',
-    'feedback malformed',
-    'feedback over_quota',
-  ]);
+  expect(notKept.map(({ kind, reason }: Record<string, string>) => `${kind ?? ''} ${reason ?? ''}`).toSorted()).toEqual(
+    ['attachment not_kept', 'attachment over_quota', 'feedback malformed', 'feedback over_quota'],
+  );
   const limited = Promise.reject(new AppError('rate_limited', 'too much'));
   limited.catch(() => {});
   const open = (isOver: boolean) => ({ check: () => (isOver ? limited : Promise.resolve()) }) as unknown as RateLimiter;

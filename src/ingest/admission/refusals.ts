@@ -96,7 +96,7 @@ const REASONS: readonly (readonly [reason: ItemRefusal, message: RegExp])[] = [
   ['not_finite', /\binfinit[ey]\b|\bnot finite\b|\bfinite number\b/],
   ['text_too_long', /^a (?:label|metric name) .*more than \d+ bytes$/],
   ['no_value', /^a point without a value$|\bvalue: a number is expected/],
-  ['bad_text', /^the label ".*"(?: twice|, which is the metric name)$|UTF-8/],
+  ['bad_text', /^the label ".*"(?: twice|, which is )|UTF-8|^labels\b/],
   ['too_many_labels', /^more than \d+ labels$|^more different labels than /],
   ['no_temporality', /without an aggregation temporality$/],
   ['bad_histogram', /histogram|buckets|summary/],

@@ -84,6 +84,15 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
     await expectShown({ kind: 'events', reason: 'not_found', count: 1 });
   });
 
+  test('a request of nothing but faulty points, under their own reason alone', async () => {
+    expect(await send('metrics', { points: [{ name: 'load', value: 'x' }] })).toMatchObject({ statusCode: 400 });
+    await expectShown({ kind: 'points', reason: 'no_value', count: 1 });
+    const { refused } = await runOperation(w, getIngestStatus, viewer(), { serviceId: service.serviceId });
+    expect(refused).toHaveLength(1);
+    expect(await send('metrics', { point: [] })).toMatchObject({ statusCode: 400 });
+    await expectShown({ kind: 'points', reason: 'invalid_input', count: 1 });
+  });
+
   test('data at an address that takes nothing', async () => {
     const metrics = await send('otlp', {});
     expect(metrics).toMatchObject({ statusCode: 404 });

@@ -12,7 +12,7 @@ const ITEM_REASONS: Partial<Record<Refusal['reason'], string>> = {
   bad_time: 'the time cannot be read, or is not in milliseconds',
   no_value: 'they have no value that is a number',
   no_name: 'the metric, or a label, has no name',
-  bad_text: 'a label comes twice, or a text is not UTF-8',
+  bad_text: 'a label comes twice or is no text, or a text is not UTF-8',
   text_too_long: 'a name or label has more than 512 bytes',
   too_many_labels: 'more than 64 labels',
   no_temporality: 'a sum or histogram does not say since when it counts (aggregation temporality)',

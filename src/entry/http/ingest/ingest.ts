@@ -265,13 +265,15 @@ const WHERE_METRICS_GO = `send metrics as JSON to ${INGEST_PATHS.metrics_json}, 
  */
 function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  /** Requests whose points are counted, each by its own reason. */
+  const counted = new WeakSet<FastifyRequest>();
   const memory = new SeriesMemory();
   scope.addHook('onRequest', async (_request, reply) => {
     void reply.headers(INGEST_CORS);
   });
   scope.addHook('onError', async (request, _reply, error) => {
     const serviceId = targets.get(request)?.serviceId;
-    if (serviceId === undefined) return;
+    if (serviceId === undefined || counted.has(request)) return;
     context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
   });
   for (const protocol of METRIC_PROTOCOLS) {
@@ -379,6 +381,7 @@ function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void
       const decode = isOwn ? protocol.decode : (protocol.decodeInflated ?? protocol.decode);
       return (now, limits) => freeing(body, decode(body, contentTypeOf(request), now, limits, memory));
     });
+    counted.add(request);
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
     if (answer.headers !== undefined) void reply.headers(answer.headers);
