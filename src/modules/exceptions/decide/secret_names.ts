@@ -4,7 +4,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
  * Words that make a name secret wherever they are in it, unless a later word shows that the value only describes one.
  */
 const SECRET_WORDS: ReadonlySet<string> = words(
-  'authorization bearer cardnumber contrasena losenord salasana credential credentials csc csrf cvc cvv iban jsessionid jwt kennwort mnemonic keypass mypass passcode passphrase passwd password passwords passwort phpsessid pswd pwd secret senha sessionid signature samlresponse ssn storepass token userpass wachtwoord xsrf adgangskode creds geslo haslo heslo jelszo kodeord magstripe otpauth parola passkey passord shibsession pinblock psk pwhash sifre trackdata',
+  'authorization bearer cardnumber ccv contrasena losenord salasana credential credentials csc csrf cvc cvv iban jsessionid jwt kennwort masterauth mnemonic keypass mypass passcode passphrase passwd password passwords passwort phpsessid requirepass pswd pwd secret senha sessionid signature samlresponse ssn storepass token userpass wachtwoord xsrf adgangskode creds geslo haslo heslo jelszo kodeord magstripe otpauth parola passkey passord shibsession pinblock psk pwhash sifre trackdata',
 );
 /** Words with other meanings inside a name (`pass_rate`, `auth_flow`): secret only if nothing but carriers follows. */
 const LAST_WORDS: ReadonlySet<string> = words('auth cookie cookies hmac mtan otp pass pin pw secrets sid sig totp');
@@ -13,20 +13,22 @@ const CARRIERS: ReadonlySet<string> = words(
   'again code codes confirm confirmation confirmed data digest hash header headers input jar key new number old phrase plain raw repeat repeated string text value values verify word',
 );
 const KEY_OWNERS =
-  'access|account|aes|api|app|auth|aws|consumer|crypto|decryption|deploy|encryption|fcm|gpg|hmac|integration|jwt|licence|license|master|openai|pass|pgp|private|product|rsa|secret|sendgrid|server|service|session|shared|signing|ssh|ssl|stripe|subscription|tls|twilio|webhook|wep|wi fi|wifi|wpa';
+  'access|account|admin|aes|algolia|anthropic|api|app|auth|authenticator|aws|azure storage|cert|certificate|cloudflare|cohere|consumer|crypto|datadog|decryption|deploy|encryption|fastly|fcm|fernet|gcp sa|gpg|hmac|integration|jwt|licence|license|mailchimp|mailgun|master|openai|pass|pem|pgp|private|product|recovery|rsa|secret|sendgrid|server|service|session|shared|signing|ssh|ssl|stripe|subscription|tacacs|tls|twilio|webhook|wep|wi fi|wifi|wpa';
 const CODE_OWNERS =
-  'access|activation|alarm|auth|authorization|backup|card|confirmation|device|door|fa|gate|invitation|invite|login|mfa|one time|otp|pairing|pin|recovery|reset|security|sms|tfa|two factor|unlock|verification|verify';
+  'access|activation|alarm|auth|authorization|backup|card|confirmation|device|door|email|fa|gate|invitation|invite|login|mfa|one time|otp|pairing|pin|recovery|reset|security|sms|tan|tfa|two factor|unlock|verification|verify';
 /** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
 const PHRASES = new RegExp(
-  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|bank account|passport (?:no|num|number)|national (?:id|insurance number)|(?:conn|db|database) str|pin block|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link|wordpress logged in|(?:adonis|beaker|ci|codeigniter|django|flask|gorilla|host|koa|laravel|phoenix|play|rails|remix|secure|symfony) session) `,
+  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|bank account|passport (?:no|num|number)|national (?:id|insurance number)|(?:conn|db|database) str|pin block|security (?:question )?(?:answer|number)|social security|maiden name|rsa private|private pem|(?:cookie|crypto|hash|session) (?:pepper|salt)|sasl jaas config|snmp community|community string|stripe sk|wallet seed|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|(?:login|magic|reset) link|wordpress logged in|(?:adonis|beaker|ci|codeigniter|django|flask|gorilla|host|koa|laravel|phoenix|play|rails|remix|secure|symfony) session) `,
 );
 /** Secret words written as one. */
 const COMPOUNDS =
-  /(?:password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|auth|encryption|master|private|secret|signing|ssh|ssl|tls)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor|onetime|unlock|reset|recovery)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
+  /(?:(?:admin|bind|db|root|user)pw|password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|auth|encryption|master|private|secret|signing|ssh|ssl|tls)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor|onetime|unlock|reset|recovery)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
 /** Words for a property of a secret, which is none itself: `token_count`, `secret_name`, `cookie_consent_version`. */
 const ABOUT: ReadonlySet<string> = words(
-  'age alg algorithm attempts bucket budget changed consent count counts created disabled domain enabled endpoint expiration expired expires expiry file index issued issuer length lifetime limit max min mode name names path policy present provider rate required requirements reset retries rules score size status strength tries ttl type updated uri url usage used valid version error errors failures format matched matches mismatch result results scope scopes sent source verified',
+  'address age alg algorithm amount arn attempts balance bucket budget button changed column contract consent count counts created date decimals dialog disabled domain enabled endpoint expiration expired expires expiry fee fees file ids index issued label issuer length lifetime limit max min modal mode name names page path placeholder policy present price provider ref reference refs rate required requirements reset retries rules score screen size status strength supply symbol time timestamp tries ttl type updated uri url usage used valid version visibility visible error errors failures format matched matches mismatch result results scope scopes sent source verified',
 );
+/** Words before "pin" of one that is none: `mapPin`, `gpio_pin`. */
+const OTHER_PINS: ReadonlySet<string> = words('drop gpio header led location map push safety spinner');
 /** Words that describe a secret only at the end of a name: `token_expires_in`. */
 const ABOUT_LAST: ReadonlySet<string> = new Set(['at', 'in', 'on', 'since', 'until']);
 /** Words that ask whether there is a secret: `has_password`. */
@@ -80,6 +82,7 @@ function judge(words: readonly string[]): boolean {
   }
   return words.some((word, index) => {
     const behind = words.slice(index + 1);
+    if (word === 'pin' && OTHER_PINS.has(words[index - 1] ?? '')) return false;
     if (LAST_WORDS.has(word)) return behind.every((after) => CARRIERS.has(after));
     return (SECRET_WORDS.has(word) || COMPOUNDS.test(word)) && isHeld(behind);
   });
