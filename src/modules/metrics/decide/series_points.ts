@@ -10,14 +10,15 @@ export const SMALL_FALL_PARTS = 8;
 
 /**
  * Returns the growth of a counter from one sample to the next. After a reset it is the new value. A small fall is
- * subtracted, so that the values of a counter that goes up and down a little add up to its growth on the whole.
+ * subtracted, so that the values of a counter that goes up and down a little add up to its growth on the whole. A negative
+ * value is that of no counter, such as the sum of negative observations: it is what it has changed by.
  */
 export function growthBetween(before: number, now: number): number {
   return isReset(before, now) ? now : now - before;
 }
 
 function isReset(before: number, now: number): boolean {
-  return (before - now) * SMALL_FALL_PARTS >= before && now < before;
+  return now >= 0 && now < before && (before - now) * SMALL_FALL_PARTS >= before;
 }
 
 const codeOf = (kind: PointKind): number => POINT_KINDS.indexOf(kind);

@@ -19,7 +19,7 @@ const NEWEST = `kind != ${START}`;
 
 /** Returns the SQL for the growth of a counter between two values, as `growthBetween` computes it. */
 export function growthOver(later: string, earlier: string): string {
-  const isReset = `${later} < ${earlier} AND (${earlier} - ${later}) * ${SMALL_FALL_PARTS} >= ${earlier}`;
+  const isReset = `${later} >= 0 AND ${later} < ${earlier} AND (${earlier} - ${later}) * ${SMALL_FALL_PARTS} >= ${earlier}`;
   return `if(${isReset}, ${later}, ${later} - ${earlier})`;
 }
 

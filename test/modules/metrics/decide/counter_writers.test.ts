@@ -15,6 +15,9 @@ test.each([
   [3, 2, 2],
   [0, 5, 5],
   [5, 5, 0],
+  [-100, -105, -5],
+  [-105, -100, 5],
+  [5, -2, -7],
 ])('from %d to %d a counter grows by %d', (before, now, growth) => {
   expect(growthBetween(before, now)).toBeCloseTo(growth, 12);
 });

@@ -115,6 +115,17 @@ test.each<[string, string, number, readonly Point[]]>([
       [1, 3],
     ],
   ],
+  [
+    'a sum of negative observations',
+    'negative',
+    -5,
+    [
+      [40, -100],
+      [3, -110],
+      [2, -106],
+      [1, -105],
+    ],
+  ],
   ['a new series', 'new', 0, [[1, 3]]],
 ])('%s grew by as much for charts, rules and replays', async (_, name, grown, points) => {
   await insert(name, points);
