@@ -108,6 +108,8 @@ test('a replay by label says which incidents the evaluation has opened and ended
   );
   const preview = await runOperation(w, readRuleHistory, caller, asked);
   expect(preview.valueCount).toBe(3);
+  const misspelt = { ...asked, settings: { ...settings, byLabel: 'hoost' } };
+  expect((await runOperation(w, readRuleHistory, caller, misspelt)).valueCount).toBe(0);
   expect(preview.values.slice(-18, -12)).toEqual([95, 95, 95, 99, 99, 99]);
 });
 

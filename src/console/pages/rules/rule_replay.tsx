@@ -6,6 +6,7 @@ import { useMemo, useState } from 'react';
 import { isApiError } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/actions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import type { ChartBand, ChartSeries } from '#console/components/time_chart/chart_series.ts';
@@ -140,6 +141,12 @@ export function RuleReplay(props: RuleReplayProps) {
           />
         )}
       </div>
+      {byLabel !== null && data?.valueCount === 0 && data.values.some((value) => value !== null) && (
+        <p role="status">
+          No series has the label {isolateBidi(byLabel)}, so all of them share one incident: choose a label that they
+          have.
+        </p>
+      )}
       {history !== undefined && (
         <Outcome
           history={history}

@@ -147,7 +147,9 @@ export const readRuleHistory = defineAction({
       description:
         'of the windows that end at firstAt and every step later; null without data. By label: that of the value which is furthest beyond the threshold',
     }),
-    valueCount: Type.Optional(Type.Integer({ description: 'values of the label, of a rule by label' })),
+    valueCount: Type.Optional(
+      Type.Integer({ description: 'values of the label, of a rule by label; 0 where no series has the label' }),
+    ),
     moreThan: Type.Array(Type.Integer(), {
       description: 'the positions of quantiles that are more than their value, which is the highest bound',
     }),
@@ -175,7 +177,7 @@ export const readRuleHistory = defineAction({
       stepSeconds: stepMs / 1_000,
       values: [...values],
       moreThan: [...(moreThan ?? [])],
-      ...(byValue !== null && { valueCount: byValue.size }),
+      ...(byValue !== null && { valueCount: byValue.size - (byValue.has('') ? 1 : 0) }),
     };
   },
 });
