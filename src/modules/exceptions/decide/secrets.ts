@@ -1,5 +1,10 @@
 import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
-import { withoutCommands, withoutRows, withoutStatements } from '#modules/exceptions/decide/statement_secrets.ts';
+import {
+  withoutCommands,
+  withoutRows,
+  withoutSaid,
+  withoutStatements,
+} from '#modules/exceptions/decide/statement_secrets.ts';
 import { replaceCards, replaceTokens } from '#modules/exceptions/decide/token_forms.ts';
 
 /*
@@ -44,7 +49,7 @@ export function withoutSecrets(text: string): string {
   if (hasMark || clean.includes('：')) clean = withoutNamed(clean, isSecretName);
   clean = withoutArguments(clean, isSecretName);
   clean = withoutCommands(withoutStatements(clean, FILTERED), FILTERED);
-  if (hasDigit) clean = withoutSaid(clean);
+  if (hasDigit) clean = withoutSaid(clean, FILTERED);
   return hasDigits ? replaceCards(clean) : clean;
 }
 
@@ -175,59 +180,6 @@ const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}
 /** A setting of a command line: `--password1 …`; a plain word behind it rather belongs to a sentence. */
 const FLAG = /(?<=(?:^|\s)--?)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
 
-const CODE_WORD = String.raw`(?:(?:otp|totp|mtan|pin)(?:[_-]?code)?|passcode|cv[cv]2?|one[-_ ]time[-_ ](?:code|password|passcode)|(?:access|activation|auth|authentication|authorization|backup|confirmation|login|log-?in|mfa|2fa|recovery|reset|security|sign-?in|sms|two[-_ ]factor|unlock|verification|verify)[-_ ]?code)`;
-const CODE_VALUE = String.raw`(?:\d{3}[- ]\d{3}|\d{3,8})(?![\w%]|[.,:-]\d|\s?(?:ms|sec|min|px|attempt|digit|char|time|fail|tries|minute|second|hour|day)[a-z]{0,8}\b)`;
-/**
- * Secrets as sentences say them: `OTP is 123456`, `wrong PIN: 1234`, `123456 is your login code`, `use code 1234`,
- * `password is hunter2`. Each form is searched for where a cheaper one says that it may be there.
- */
-const SAID: readonly (readonly [gate: RegExp, form: RegExp, replacement: string])[] = [
-  [
-    /otp|mtan|\bpin|passcode|\bcv[cv]|time.pass|[a-z].?code\b/i,
-    new RegExp(
-      String.raw`((?<![\w.-])${CODE_WORD}(?: (?:for \S{1,80}|code|number)){0,2}(?: is| was)?\s{0,2}[:=#]?\s{0,2}["'\x60]?)(?<!\w)${CODE_VALUE}`,
-      'gi',
-    ),
-    `$1${FILTERED}`,
-  ],
-  [
-    /\d is (?:your|the|my) /i,
-    new RegExp(
-      String.raw`(?<![\w.-])${CODE_VALUE}(?= is (?:your|the|my) (?:[\w-]{1,20} ){0,3}(?:${CODE_WORD}|code)\b)`,
-      'gi',
-    ),
-    FILTERED,
-  ],
-  [/\bcode \d{4}/i, /(\b(?:use|enter|type|with) (?:the )?code )\d{4,8}(?!\w)/gi, `$1${FILTERED}`],
-  [
-    /\bpass(?:word|wd|phrase)\d{0,2} ["'`iw]/i,
-    /(\bpass(?:word|wd|phrase)\d{0,2} (?:(?:is|was) )?(["'`]))(?!\[filtered)[^"'`\n]{1,100}(?=\2)/gi,
-    `$1${FILTERED}`,
-  ],
-  [
-    /\bpass(?:word|wd|phrase)\d{0,2} (?:is|was) /i,
-    /(\bpass(?:word|wd|phrase)\d{0,2} (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
-    `$1${FILTERED}`,
-  ],
-  [
-    /\b(?:key|token|secret is|secret was)\b/i,
-    /(?<!unexpected )(\b(?:(?:api|access|auth|secret|private|encryption|signing|session)[ _-](?:key|token)|token|secret (?:is|was))(?: (?:is|was|provided|given|used|value)){0,2}:? ["'`]?)(?!\[filtered)(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=[A-Za-z_]{0,64}\d)(?=\d{0,64}[A-Za-z])[\w+/=~]{10,400})(?![\w(@-]|\.\w)/gi,
-    `$1${FILTERED}`,
-  ],
-  [/[?&]code=/, /(?<=[?&]code=)(?=[A-Za-z_%/.-]{0,64}\d)(?=[A-Z\d_%/.-]{0,64}[a-z])[\w.%/+-]{20,2000}/g, FILTERED],
-];
-/** Names before their value without a sign, as in `reset_token x7k2m9`; a value of letters and digits is no sentence. */
-const BARE =
-  /(?<![\w.-])((?:[a-z]{1,40}(?:_[a-z\d]{1,40}){1,6}|pass(?:word|wd|phrase)\d{0,2}) )(?=[a-z_-]{0,64}\d)(?=\d{0,64}[a-z])(?!\d+-|sha\d|md5|v\d)[\w-]{6,64}(?![\w(])/gi;
-
-function withoutSaid(text: string): string {
-  const clean = SAID.reduce(
-    (clean, [gate, form, replacement]) => (gate.test(clean) ? clean.replace(form, replacement) : clean),
-    text,
-  );
-  if (!clean.includes('_') && !/pass/i.test(clean)) return clean;
-  return clean.replace(BARE, (whole: string, name: string) => (isSecretName(name) ? `${name}${FILTERED}` : whole));
-}
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 /** Elements such as `<password>…</password>` and `<entry key="db.password">…</entry>`. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { ExceptionEvent, ExceptionValue, Frame } from '#modules/exceptions/decide/event.ts';
+import { stableFunction } from '#modules/exceptions/decide/generated_names.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/modules/exceptions/decide/sample_events.ts';
 
@@ -282,4 +283,19 @@ describe("the frames that a client marks as the application's", () => {
   ])('%j is', (fields) => {
     expect(isCounted(fields)).toBe(true);
   });
+});
+
+test.each([
+  ['Script1$_run_closure3.doCall', 'Script2$_run_closure4.doCall'],
+  ['shop$pay$iter__12__16$fn__17.invoke', 'shop$pay$iter__22__26$fn__27.invoke'],
+  ['__pyx_pw_4shop_3pay', '__pyx_pw_4shop_5pay'],
+  ['__pyx_gb_4shop_6generator2', '__pyx_gb_4shop_8generator3'],
+  ['camlShop__anon_fn[shop.ml:12,3--14]_345', 'camlShop__anon_fn[shop.ml:15,3--17]_390'],
+  ['Shop_pay_anon_fn_3', 'Shop_pay_anon_fn_4'],
+  ['~proc2Proc(Nil)@src/shop.cr:12', '~proc3Proc(Nil)@src/shop.cr:19'],
+  ['pay.anon.1', 'pay.anon.2'],
+  ['#(closure:3)', '#(closure:5)'],
+  ['_conditional_callback_around_12', '_conditional_callback_around_15'],
+])('the functions %s and %s of two builds are one', (a, b) => {
+  expect(stableFunction(a)).toBe(stableFunction(b));
 });
