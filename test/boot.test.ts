@@ -16,7 +16,7 @@ import {
 // Six processes start and end.
 test(
   'a first start says where everything is, serves its owner, and ends every process on SIGTERM',
-  { timeout: 120_000 },
+  { timeout: 400_000 },
   async () => {
     const dataDir = makeDataFolder();
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));

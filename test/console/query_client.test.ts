@@ -74,11 +74,11 @@ test('a change that becomes known while data is being read has it read once more
   expect(asked).toHaveLength(1);
   const first = [client.invalidateQueries(), client.invalidateQueries({ queryKey: ['list'] })];
   answer(1);
-  await vi.waitFor(() => expect(asked).toHaveLength(2));
+  await expect.poll(() => asked).toHaveLength(2);
   const later = client.invalidateQueries();
   expect(asked).toHaveLength(2);
   answer(2);
-  await vi.waitFor(() => expect([client.getQueryData(['list']), asked.length]).toEqual([2, 3]));
+  await expect.poll(() => [client.getQueryData(['list']), asked.length]).toEqual([2, 3]);
   answer(3);
   await Promise.all([...first, later]);
   expect([client.getQueryData(['list']), asked.length]).toEqual([3, 3]);
@@ -106,15 +106,15 @@ test('a change is not lost when the next page of a list is loaded in place of th
   });
   onTestFinished(observer.subscribe(() => {}));
   answer(1);
-  await vi.waitFor(() => expect(client.getQueryState(['list'])).toMatchObject({ fetchStatus: 'idle' }));
+  await expect.poll(() => client.getQueryState(['list'])).toMatchObject({ fetchStatus: 'idle' });
   const change = client.invalidateQueries();
   const page = observer.fetchNextPage();
-  await vi.waitFor(() => expect(asked).toHaveLength(3));
+  await expect.poll(() => asked).toHaveLength(3);
   answer(2);
   answer(3);
   await page;
   for (const read of [4, 5]) {
-    await vi.waitFor(() => expect(asked).toHaveLength(read));
+    await expect.poll(() => asked).toHaveLength(read);
     answer(read);
   }
   await change;

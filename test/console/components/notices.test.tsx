@@ -5,6 +5,7 @@ import { cleanup, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 
 import { Notices } from '#console/app.tsx';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 afterEach(cleanup);
 
@@ -15,5 +16,5 @@ test('a notice that comes before what shows notices waits for it', async () => {
       <Notices />
     </MantineProvider>,
   );
-  expect(await screen.findByText('The note is deleted.')).toBeTruthy();
+  expect(await screen.findByText('The note is deleted.', {}, PATIENTLY)).toBeTruthy();
 });
