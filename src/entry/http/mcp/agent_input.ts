@@ -4,7 +4,8 @@ import type { Schema } from '#kernel/input_faults.ts';
  * Reads the arguments that a model passes to a tool: null and an empty text for an optional field count as absent, unless
  * they have a meaning there, as do null for a field that is not known and for all arguments; `"60"`, `"true"` and JSON in
  * text are parsed where the schema takes no text, and a number is text where it takes only that; one value stands for a
- * list of one, and a word of an enumeration may be in other letters. Everything else stays as it was sent, and is
+ * list of one and a list of one for its value, words of an enumeration may be in other letters or, for a list, between
+ * commas, and blanks around an id do not count. Everything else stays as it was sent, and is
  * checked like a request over REST. Returns the same object if nothing is changed.
  */
 export function readAgentInput(schema: object, input: unknown): unknown {
@@ -12,7 +13,8 @@ export function readAgentInput(schema: object, input: unknown): unknown {
 }
 
 function read(schema: Schema, sent: unknown): unknown {
-  const plain = typeof sent === 'number' ? readNumber(schema, sent) : sent;
+  const single = unlisted(schema, sent);
+  const plain = typeof single === 'number' ? readNumber(schema, single) : single;
   const value = listed(schema, typeof plain === 'string' ? readText(schema, plain) : plain);
   if (Array.isArray(value)) {
     const { items } = schemaFor(schema, 'array');
@@ -34,7 +36,7 @@ function readObject(
       isChanged ||= isNothing;
       return isNothing ? [] : [[name, sent]];
     }
-    const value = read(schema, sent);
+    const value = read(schema, name.endsWith('Id') && typeof sent === 'string' ? sent.trim() : sent);
     const isOptional = property !== undefined && !required.includes(name);
     const isAbsent =
       isOptional &&
@@ -71,7 +73,17 @@ function listed(schema: Schema, value: unknown): unknown {
   const { items } = schemaFor(schema, 'array');
   if (schema.type === undefined && schema.anyOf === undefined) return value;
   if (value === '' || items === undefined || takes(schema, kindOf(value)) || !takes(items, kindOf(value))) return value;
-  return typeof value === 'string' && /^\s*[[{]/.test(value) ? value : [value];
+  if (typeof value !== 'string') return [value];
+  if (/^\s*[[{]/.test(value)) return value;
+  const words = value.split(',').map((word) => inLettersOf(items, word.trim()));
+  return items.enum !== undefined && words.every((word) => items.enum?.includes(word)) ? words : [value];
+}
+
+/** Returns the only value of a list where no list is taken. */
+function unlisted(schema: Schema, sent: unknown): unknown {
+  if (!Array.isArray(sent) || sent.length !== 1 || takes(schema, 'array')) return sent;
+  const [value] = sent as readonly unknown[];
+  return ['string', 'number', 'boolean'].includes(kindOf(value)) ? value : sent;
 }
 
 /** Whether an empty text may be meant as one. */

@@ -117,7 +117,8 @@ function hasKeyRun(text: string): boolean {
 
 const WEBHOOK =
   /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/|webhook\.office\.com\/webhookb2\/)[\w/@-]{8,400}/g;
-const SCHEME = /\b(Bearer|Basic|Digest|Token)( {1,4})([\w.~+/=-]{12,})/gi;
+/** Ways to authenticate before their value, also as the subprotocol of a WebSocket has it: `bearer.…`. */
+const SCHEME = /\b(Bearer|Basic|Digest|Token)( {1,4}|(?<=bearer)\.(?:authorization\.k8s\.io\.)?)([\w.~+/=-]{12,})/gi;
 const KEY_BLOCK = '----';
 
 function withoutKeys(text: string): string {

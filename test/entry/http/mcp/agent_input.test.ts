@@ -58,6 +58,15 @@ test.each([
   [{ steps: ['{"after":5}'] }, { steps: [{ after: 5 }] }],
   [{ cursor: '', from: '', minutes: '', level: '', users: '', days: '', isOn: '' }, {}],
   [{ users: 'a' }, { users: ['a'] }],
+  [
+    { level: ['Low'], minutes: ['60'], serviceId: ' a\n' },
+    { level: 'low', minutes: 60, serviceId: 'a' },
+  ],
+  [
+    { level: ['low', 'high'], users: 'a,b' },
+    { level: ['low', 'high'], users: ['a,b'] },
+  ],
+  [{ channels: 'SMS, call' }, { channels: ['sms', 'call'] }],
   [{ channels: 'SMS' }, { channels: ['sms'] }],
   [
     { channels: ['Call', 'sms'], level: 'HIGH', place: 'Out' },

@@ -286,6 +286,8 @@ export const IN_PLACES: readonly (readonly [text: string, secret: string])[] = [
   `WHERE "token" LIKE '${PLACED}'`,
   `CREATE SECRET s (TYPE S3, KEY_ID 'a', SECRET '${PLACED}')`,
   `ALTER LOGIN sa WITH PASSWORD = N'${PLACED}'`,
+  `bearer.${PLACED}${PLACED}`,
+  `base64url.bearer.authorization.k8s.io.${PLACED}${PLACED}`,
   `Invalid API key: ${PLACED}`,
   `Incorrect API key provided: ${PLACED}.`,
   `token '${PLACED}' is expired`,
@@ -338,6 +340,8 @@ export const ORDINARY: readonly string[] = [
   `access token expired at 1732924800`,
   `Header{"Accept":[]string{"*/*"}}`,
   `Erlang/OTP 27 [erts-15.0]`,
+  `bearer.module.js12 failed`,
+  `app.bearer.controller failed`,
   `GPIO pin: 17`,
   `PIN code length must be 6`,
 ];
