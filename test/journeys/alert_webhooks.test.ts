@@ -157,7 +157,7 @@ test('secrets of an alert are left out of its title, details and links; names of
   const { key, send, incidents } = await alertedService();
   const body = {
     title: 'Login failed: password=hunter2-a',
-    id: 'login',
+    id: 'login:token=hunter2-f',
     link: 'https://ci.test/job?token=hunter2-b&build=7',
     request: {
       headers: { Authorization: 'Bearer hunter2-c', 'X-Build': '7' },

@@ -13,6 +13,7 @@ import type { SourceSettings } from '#modules/alerts/decide/source_settings.ts';
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 
 type Instant = Temporal.Instant;
 
@@ -165,7 +166,8 @@ export function incidentDetails(
   const { value: said, cut } = cutDetails(facts.details, OF_INCIDENT_BYTES_MAX);
   return {
     source: { tool: facts.tool, protocol, name: sourceName },
-    alertKey: key,
+    // The key itself stays as it was sent: the tool names the alert by it.
+    alertKey: withoutSecrets(key),
     said,
     links: facts.links,
     images: facts.images,
