@@ -249,7 +249,7 @@ describe('attributes', () => {
     ];
     const metric = gauge('g', point(double(4, 1), textAttribute(7, 'service.name', 'other')));
     expect(shortOf(decode(otlpRequest(resource, metric)))).toEqual([
-      'g{service.instance.id=i-1,service.name=other} 1 gauge',
+      'g{resource_service.name=shop,service.instance.id=i-1,service.name=other} 1 gauge',
     ]);
   });
 

@@ -62,6 +62,23 @@ describe('streams (OpenTelemetry data model: resource and scope are part of the 
     expect(message(decoded)).toBeUndefined();
   });
 
+  test('an attribute of the resource tells streams apart where their points have one of the same name', () => {
+    const ofHost = (host: string, attributes: readonly object[]) => ({
+      resource: { attributes: [resource('host.name', host)] },
+      scopeMetrics: [
+        { metrics: [{ name: 'up', gauge: { dataPoints: [{ timeUnixNano: at, asInt: '1', attributes }] } }] },
+      ],
+    });
+    const peer = [resource('host.name', 'peer'), resource('z', '1')];
+    const decoded = decodeJson({ resourceMetrics: [ofHost('a', peer), ofHost('b', peer), ofHost('peer', peer)] });
+    expect(shortOf(decoded)).toEqual([
+      'up{host.name=peer,resource_host.name=a,z=1} 1 gauge',
+      'up{host.name=peer,resource_host.name=b,z=1} 1 gauge',
+      'up{host.name=peer,z=1} 1 gauge',
+    ]);
+    expect(message(decoded)).toBeUndefined();
+  });
+
   test.each([
     'telemetry.sdk.version',
     'os.description',

@@ -112,6 +112,7 @@ function identityOf(labels: readonly Label[]): number {
 }
 
 const SCOPE_PREFIX = 'otel_scope_';
+const RESOURCE_PREFIX = 'resource_';
 /** Limit on the attributes of one scope; few have any. */
 const SCOPE_ATTRIBUTES_MAX = 8;
 
@@ -183,8 +184,9 @@ export class StreamLabels {
   }
 
   /**
-   * The labels of a point with those of its stream, in order of name; its own take precedence. Of more labels than a
-   * series may have, those of the stream are left out. The same array is filled each time.
+   * The labels of a point with those of its stream, in order of name. Its own take precedence, and an attribute of the
+   * resource with another value keeps telling its stream apart, as `resource_` and its name. Of more labels than a series
+   * may have, those of the stream are left out. The same array is filled each time.
    */
   merge(labels: readonly Label[], extra?: Label): readonly Label[] {
     if (extra === undefined && this.#sorted.length === 0) return labels;
@@ -196,15 +198,25 @@ export class StreamLabels {
     const stream = this.#fitting(list.length);
     const merged = this.#merged;
     emptyLabels(merged);
+    let shadowed: Label[] | null = null;
     let next = 0;
     for (const label of stream) {
       while (next < list.length && (list[next]?.name ?? '') < label.name) merged.push(list[next++] ?? label);
-      if (list[next]?.name !== label.name) merged.push(label);
+      const same = list[next];
+      if (same?.name !== label.name) merged.push(label);
+      else if (same.value !== label.value && this.#resource.includes(label)) (shadowed ??= []).push(label);
     }
     while (next < list.length) {
       const label = list[next++];
       if (label !== undefined) merged.push(label);
     }
+    if (shadowed === null) return merged;
+    for (const { name, value } of shadowed) {
+      if (merged.length >= this.#admission.limits.labelsMax || !this.#admission.mayReadLabel(LABEL_BYTES)) break;
+      const label = this.#labels.of(RESOURCE_PREFIX + name, value);
+      if (label.fault === null) merged.push(label);
+    }
+    sortFew(merged);
     return merged;
   }
 
