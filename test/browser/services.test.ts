@@ -179,6 +179,9 @@ inBrowser('services', () => {
     await card.getByRole('button', { name: 'Compare' }).click();
     await dialog.getByText('Not before, 1 after').waitFor();
     await dialog.getByText('new', { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('?after=shop%401.1.0&before=shop%401.0.0');
+    await page.reload();
+    await dialog.getByText('Not before, 1 after').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
 

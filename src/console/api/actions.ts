@@ -27,7 +27,10 @@ export type ResultOf<Name extends ActionName> = Static<Of<OrganizationOperation,
 export type AccountResultOf<Name extends OwnAccountOperation['name']> = Static<Of<OwnAccountOperation, Name>['result']>;
 
 /** Incident as `get_incident` and lists return it. */
-export type Incident = Omit<FoundIncident, 'serviceName' | 'answeredByName' | 'reached' | 'reachedCount'>;
+export type Incident = Omit<
+  FoundIncident,
+  'serviceName' | 'answeredByName' | 'answeredByColor' | 'reached' | 'reachedCount'
+>;
 export type FoundIncident = ResultOf<'search_incidents'>['incidents'][number];
 export type OpenCounts = ResultOf<'count_incidents_by_service'>['services'][number];
 export type IncidentCounts = ResultOf<'count_incidents'>;

@@ -9,6 +9,8 @@ import type { Stores } from '#modules/stores.ts';
 /** A person or a team that exceptions are assigned to. */
 export interface Assignee extends Assignment {
   readonly name: string;
+  /** Number of the colour of a person; null for a team. */
+  readonly color: number | null;
 }
 
 export const NOBODY: Assignment = { assignedUserId: null, assignedTeamId: null };
@@ -24,9 +26,10 @@ export async function findAssignees(
   if (ids.length === 0) return new Map();
   const [members, teamRows] = await Promise.all([people.listPeople(orgId, ids), teams.findAll(orgId, ids)]);
   const assignees = new Map<string, Assignee>();
-  for (const [id, { name }] of members)
-    assignees.set(id, { name, assignedUserId: asId('user', id), assignedTeamId: null });
-  for (const { id, name } of teamRows) assignees.set(id, { name, assignedUserId: null, assignedTeamId: id });
+  for (const [id, { name, color }] of members)
+    assignees.set(id, { name, color, assignedUserId: asId('user', id), assignedTeamId: null });
+  for (const { id, name } of teamRows)
+    assignees.set(id, { name, color: null, assignedUserId: null, assignedTeamId: id });
   return assignees;
 }
 

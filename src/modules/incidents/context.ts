@@ -216,17 +216,21 @@ async function readChanges(
   const names = new Map<string, string>([[incident.serviceId, incident.serviceName]]);
   for (const { id, name } of rules) names.set(id, name);
   const policyId = incident.escalationPolicyId;
-  const targets = [
-    ...names.keys(),
-    ...(incident.ruleId === null ? [] : [incident.ruleId]),
-    ...(policyId === null ? [] : [policyId]),
-  ];
+  if (policyId !== null) {
+    for (const { id, name } of await stores.policies.listAll(caller.orgId, [policyId])) names.set(id, name);
+  }
+  const targets = new Set([...names.keys(), incident.ruleId, policyId].filter((id) => id !== null));
   const period = {
     from: incident.triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
     to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
   };
   const lines = await readAround(incident.triggeredAt, period, (span) =>
-    stores.auditLog.list(caller.orgId, { ...span, targets, result: 'done', changesOnly: true }, null, COUNTED_MAX),
+    stores.auditLog.list(
+      caller.orgId,
+      { ...span, targets: [...targets], result: 'done', changesOnly: true },
+      null,
+      COUNTED_MAX,
+    ),
   );
   return lines.map(({ at, action, target, actor, actorName, apiKeyName }) => ({
     at: toTimestamp(at),

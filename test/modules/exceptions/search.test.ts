@@ -104,13 +104,13 @@ test('the users and the events of an exception are listed page by page', async (
   w.clock.advance({ minutes: 1 });
   await arrive('Alpha', { ...user('1'), environment: null });
   const first = await run(w, listExceptionUsers, editor, { groupId, limit: 1 });
-  expect(first.users).toMatchObject([{ user: '1', kind: 'id', events: 2 }]);
+  expect(first.users).toMatchObject([{ user: '1', name: null, kind: 'id', events: 2 }]);
   const second = await run(w, listExceptionUsers, editor, { groupId, limit: 1, cursor: first.nextCursor });
-  expect(second).toMatchObject({ users: [{ user: '2', events: 1 }], nextCursor: null });
+  expect(second).toMatchObject({ users: [{ user: '2', name: 'two@example.com', events: 1 }], nextCursor: null });
   const newest = await run(w, browseExceptionEvents, editor, { groupId, limit: 2 });
   expect(newest.events).toMatchObject([
     { user: '1', environment: null },
-    { user: '2', severity: 'error' },
+    { user: 'two@example.com', severity: 'error' },
   ]);
   const rest = await run(w, browseExceptionEvents, editor, { groupId, limit: 2, cursor: newest.nextCursor });
   expect(rest).toMatchObject({ events: [{ user: '1', release: '1.0' }], nextCursor: null });

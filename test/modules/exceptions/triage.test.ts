@@ -171,9 +171,10 @@ test('groups are assigned to people and teams, and listed by them', async () => 
     assigneeName: 'Bram',
   });
   expect(await assign(theirs, { userId: bram.userId })).toMatchObject({ changed: [] });
+  expect(await overviewOf(theirs)).toMatchObject({ assigneeName: 'Bram', assigneeColor: expect.any(Number) });
   const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   await runOperation(w, removeMember, owner, { userId: bram.userId });
-  expect(await overviewOf(theirs)).toMatchObject({ assignedUserId: null, assigneeName: null });
+  expect(await overviewOf(theirs)).toMatchObject({ assignedUserId: null, assigneeName: null, assigneeColor: null });
 });
 
 test('new groups are assigned by the first rule whose person or team is there, known ones are left alone', async () => {

@@ -1,5 +1,7 @@
-import { createContext, type CSSProperties, useContext } from 'react';
+import { createContext, type CSSProperties, Fragment, useContext } from 'react';
 
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/components/text/person_dot.module.css';
 import { personColor } from '#modules/schedules/decide/person_color.ts';
 
@@ -26,11 +28,77 @@ export function PersonDot({ userId, color }: PersonDotProps) {
   return <span className={classes.dot} style={personStyle(color ?? providedColor)} aria-hidden />;
 }
 
+interface PersonProps {
+  /** Null for a team, a key or a program, which have no colour. */
+  readonly userId: string | null;
+  readonly color?: number | null;
+  /** Their name. */
+  readonly children: string;
+}
+
+/** Name of a person behind their dot; no line ends between both. */
+export function Person({ userId, color, children }: PersonProps) {
+  if (userId === null) return <Name>{children}</Name>;
+  return (
+    <span className={classes.person}>
+      <PersonDot userId={userId} {...(color !== undefined && { color })} />
+      <Name>{children}</Name>
+    </span>
+  );
+}
+
+interface PeopleProps {
+  readonly userIds: readonly string[];
+  nameOf(userId: string): string;
+  readonly between?: string;
+}
+
+/** Names of people, each behind their dot. */
+export function People({ userIds, nameOf, between = ', ' }: PeopleProps) {
+  return userIds.map((userId, index) => (
+    <Fragment key={userId}>
+      {index > 0 && between}
+      <Person userId={userId}>{nameOf(userId)}</Person>
+    </Fragment>
+  ));
+}
+
 /** Returns the variables `--person-light`, `--person-dark` and `--person-mark`, from which style sheets take a colour. */
 export function personStyle(color: number | null | undefined): CSSProperties {
   if (color == null) return {};
   const { light, dark, mark } = personColor(color);
   return { '--person-light': light, '--person-dark': dark, '--person-mark': mark } as CSSProperties;
+}
+
+interface BarNameProps {
+  /** Name of a person, or names with commas between. */
+  readonly name: string;
+  /** Text for a bar without room for a first name. */
+  readonly short: string;
+  /** Mark before the name. */
+  readonly mark?: string;
+}
+
+/** Name in a bar: the whole, the first names or a short text, whichever has room; the bar itself has the label. */
+export function BarName({ name, short, mark = '' }: BarNameProps) {
+  const shown = withoutBidiControls(name);
+  const first = shown.replaceAll(/([^\s,]+)(?: [^,]+)?/g, '$1');
+  const room = { '--whole': mark.length + shown.length, '--first': mark.length + first.length } as CSSProperties;
+  return (
+    <span className={classes.bar} style={room} aria-hidden>
+      <span className={classes.whole}>
+        {mark}
+        <bdi>{shown}</bdi>
+      </span>
+      <span className={classes.first}>
+        {mark}
+        <bdi>{first}</bdi>
+      </span>
+      <span className={classes.initials}>
+        <bdi>{short}</bdi>
+      </span>
+    </span>
+  );
 }
 
 /** Returns one or two letters for the avatar of a person. */

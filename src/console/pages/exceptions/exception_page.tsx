@@ -15,6 +15,7 @@ import { showError, showSuccess } from '#console/components/notice.tsx';
 import { Back, ItemActions, ItemPage, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart, HoursChart } from '#console/pages/exceptions/days_chart.tsx';
@@ -122,7 +123,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   const [list, setList] = useState<'events' | 'users' | null>(null);
   const { groupId, status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } =
     overview;
-  const { assigneeName, snoozed, firstRelease } = overview;
+  const { assignedUserId, assigneeName, assigneeColor, snoozed, firstRelease } = overview;
   const { isHandled, isNew, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
   return (
     <>
@@ -142,7 +143,10 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       </Link>
       {assigneeName !== null && (
         <span>
-          assigned to <Name>{assigneeName}</Name>
+          assigned to{' '}
+          <Person userId={assignedUserId} color={assigneeColor}>
+            {assigneeName}
+          </Person>
         </span>
       )}
       <TextButton className="numbers" onClick={() => setList('events')}>

@@ -9,6 +9,7 @@ import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { deployText } from '#console/pages/exceptions/deploy_text.ts';
@@ -192,7 +193,7 @@ const NEW_MS = 24 * 3_600_000;
 const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
   const { group, sort, days, deploys, showsStatus, isSelected, onSelect, isSelecting, position, total, top } = props;
   const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
-  const { assigneeName, newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
+  const { assignedUserId, assigneeName, assigneeColor, newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
   return (
     <li
       className={exceptionRowClasses.row}
@@ -232,7 +233,9 @@ const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
           {assigneeName !== null && (
             <>
               {' · '}
-              <Name>{assigneeName}</Name>
+              <Person userId={assignedUserId} color={assigneeColor}>
+                {assigneeName}
+              </Person>
             </>
           )}
           {culprit !== null && (

@@ -7,7 +7,7 @@ import { Card } from '#console/components/card.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot, personStyle } from '#console/components/text/person_dot.tsx';
+import { BarName, initialsOf, PersonDot, personStyle } from '#console/components/text/person_dot.tsx';
 import { dateFormat, dateTimeText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -165,7 +165,10 @@ function DayBar({ shifts, from, userId }: DayBarProps) {
           style={{ flexGrow: part.share, ...personStyle(part.color) }}
           title={`${nameOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
         >
-          <bdi>{nameOf(part)}</bdi>
+          <BarName
+            name={nameOf(part)}
+            short={part.name === null ? '–' : nameOf(part) === 'You' ? 'You' : initialsOf(part.name)}
+          />
         </span>
       ))}
     </div>

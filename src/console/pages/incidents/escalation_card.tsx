@@ -12,7 +12,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { countdownText, durationText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
@@ -192,8 +192,7 @@ function Who({ step, team }: Pick<StepItemProps, 'step' | 'team'>) {
         {people.map(({ userId, status, isSimulated }, index) => (
           <span key={userId}>
             {index > 0 && ', '}
-            <PersonDot userId={userId} />
-            {nameOf(userId)} ({isSimulated ? 'only simulated' : PERSON_WORDS[status]})
+            <Person userId={userId}>{nameOf(userId)}</Person> ({isSimulated ? 'only simulated' : PERSON_WORDS[status]})
           </span>
         ))}
       </div>

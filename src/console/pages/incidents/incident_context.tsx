@@ -145,16 +145,18 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
         </>
       ),
     })),
-    ...ofService(neighbours, neighbourTotals).map(({ incidentId, title, serviceName, triggeredAt: at, isOwn }) => ({
-      at,
-      isOwn,
-      key: incidentId,
-      row: (
-        <>
-          <Name>{serviceName}</Name>: <IncidentLink incidentId={incidentId} title={title} />
-        </>
-      ),
-    })),
+    ...ofService(neighbours, neighbourTotals).map(
+      ({ incidentId, number, title, serviceName, triggeredAt: at, isOwn }) => ({
+        at,
+        isOwn,
+        key: incidentId,
+        row: (
+          <>
+            Incident #{number} in <Name>{serviceName}</Name>: <IncidentLink incidentId={incidentId} title={title} />
+          </>
+        ),
+      }),
+    ),
   ];
   const more = [
     moreText(changes, { ofService: context.changeTotal, elsewhere: 0 }, 'change'),

@@ -13,14 +13,15 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Back, ItemActions, ItemPage, Page } from '#console/components/page.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
+import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { People, Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
 import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import { NoteText } from '#console/pages/incidents/notes.tsx';
 import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -129,17 +130,17 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
       </span>
       {status === 'triggered' && paged.length > 0 && (
         <span>
-          last paged <Name>{paged.map(nameOf).join(' and ')}</Name>
+          last paged <People userIds={paged} nameOf={nameOf} between=" and " />
         </span>
       )}
       {status === 'acknowledged' && acknowledgedAt !== null && acknowledgedBy !== null && (
         <span>
-          acknowledged by {actorName(acknowledgedBy, nameOf)} <Timestamp at={acknowledgedAt} />
+          acknowledged by <ActorName by={acknowledgedBy} /> <Timestamp at={acknowledgedAt} />
         </span>
       )}
       {resolvedAt !== null && resolvedBy !== null && (
         <span>
-          resolved by {actorName(resolvedBy, nameOf)} <Timestamp at={resolvedAt} />
+          resolved by <ActorName by={resolvedBy} /> <Timestamp at={resolvedAt} />
         </span>
       )}
       <span data-rest="">
@@ -149,6 +150,11 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
       </span>
     </>
   );
+}
+
+function ActorName({ by }: { readonly by: NonNullable<IncidentWithLog['acknowledgedBy']> }) {
+  const name = actorName(by, useMemberNames());
+  return by.userId === undefined ? name : <Person userId={by.userId}>{name}</Person>;
 }
 
 function Answers({ incident: { incidentId, status } }: { readonly incident: IncidentWithLog }) {
@@ -314,7 +320,15 @@ function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
       rows={
         <>
           <Row
-            title={commanderId === null ? 'Nobody leads it' : `Led by ${nameOf(commanderId)}`}
+            title={
+              commanderId === null ? (
+                'Nobody leads it'
+              ) : (
+                <>
+                  Led by <Person userId={commanderId}>{nameOf(commanderId)}</Person>
+                </>
+              )
+            }
             sub="Who leads speaks for the response. It pages nobody, and anybody may answer."
           >
             {mayChange && (

@@ -9,6 +9,7 @@ import { EmptyState, NothingMatches } from '#console/components/lists/empty_stat
 import { IncidentStatus } from '#console/components/status.tsx';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { countdownText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
@@ -113,16 +114,37 @@ const FORMER_MEMBER = 'a former member';
 
 /** Person who answered the incident or, before that, the people whom its pages have reached. */
 function Reach({ incident, before = '' }: { readonly incident: FoundIncident; readonly before?: string }) {
-  const { status, acknowledgedBy, resolvedBy, answeredByName, reached, reachedCount } = incident;
+  const { status, acknowledgedBy, resolvedBy, answeredByName, answeredByColor, reached, reachedCount } = incident;
   const { userId } = useOrganization().session.user;
   const nameOf = (id: string, name: string | null) => (id === userId ? 'you' : (name ?? FORMER_MEMBER));
   if (status !== 'triggered') {
     const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
-    return by === null ? null : `${before}by ${actorName(by, (id) => nameOf(id, answeredByName))}`;
+    if (by === null) return null;
+    const name = actorName(by, (id) => nameOf(id, answeredByName));
+    return (
+      <>
+        {before}by{' '}
+        {by.userId === undefined ? (
+          name
+        ) : (
+          <Person userId={by.userId} color={answeredByColor}>
+            {name}
+          </Person>
+        )}
+      </>
+    );
   }
   if (reached === null) return `${before}nobody reached yet`;
-  const more = reachedCount > 1 ? ` and ${reachedCount - 1} more` : '';
-  return `${before}${OUTCOME_WORDS[reached.outcome]} ${nameOf(reached.userId, reached.name)}${more}`;
+  return (
+    <>
+      {before}
+      {OUTCOME_WORDS[reached.outcome]}{' '}
+      <Person userId={reached.userId} color={reached.color}>
+        {nameOf(reached.userId, reached.name)}
+      </Person>
+      {reachedCount > 1 && ` and ${reachedCount - 1} more`}
+    </>
+  );
 }
 
 function Step({ incident }: { readonly incident: FoundIncident }) {

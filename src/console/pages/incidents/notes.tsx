@@ -9,8 +9,9 @@ import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
-import { lazyPart } from '#console/components/lazy_part.tsx';
+import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
@@ -131,7 +132,13 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
   return (
     <div className="shrinks">
       <div className={classes.head}>
-        <b>{note.agentName === null ? capital(nameOf(note.userId)) : <Name>{note.agentName}</Name>}</b>
+        <b>
+          {note.agentName === null ? (
+            <Person userId={note.userId}>{capital(nameOf(note.userId))}</Person>
+          ) : (
+            <Name>{note.agentName}</Name>
+          )}
+        </b>
         {note.agentName !== null && <span className="dimmed">agent</span>}
         {note.editedAt !== null && (
           <span className="dimmed">
@@ -223,24 +230,4 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-const Rendered = lazyPart(() => import('#console/components/text/markdown.tsx').then((m) => m.Rendered));
-
-/** Whether a text may hold Markdown; most notes do not, and then nothing more is loaded. */
-const MARKED_UP = /[*_`~>[\]#|\\]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s/m;
-
-/** Text that people or programs wrote, with the links, lists and emphasis of Markdown. */
-export function NoteText({ children }: { readonly children: string }) {
-  const plain = (
-    <p className={classes.plain} dir="auto">
-      {children}
-    </p>
-  );
-  if (!MARKED_UP.test(children)) return plain;
-  return (
-    <Rendered whileLoading={plain} onLost={() => {}}>
-      {children}
-    </Rendered>
-  );
 }

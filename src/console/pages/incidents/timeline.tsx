@@ -20,6 +20,7 @@ import { Card } from '#console/components/card.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Sentence } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { dateText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
@@ -142,7 +143,9 @@ export function NotificationLog({ incident: { notifications, notificationTotal }
       }
       rows={[...Map.groupBy(notifications, ({ userId }) => userId)].map(([userId, ofPerson]) => (
         <li key={userId} className={classes.person}>
-          <h3 className={classes.name}>{capital(nameOf(userId))}</h3>
+          <h3 className={classes.name}>
+            <Person userId={userId}>{capital(nameOf(userId))}</Person>
+          </h3>
           <ul className={classes.messages}>
             {ofPerson.map((entry) => (
               <Message key={entry.notificationId} entry={entry} />

@@ -11,7 +11,7 @@ import { type Column, DataTable } from '#console/components/lists/data_table.tsx
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
@@ -24,7 +24,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 const route = getRouteApi('/inside/on-call/oncall/load');
 
 type Load = ResultOf<'get_load_on_people'>;
-type Person = Load['people'][number];
+type LoadOfPerson = Load['people'][number];
 type Rule = Load['rules'][number];
 
 /** Page of what a month of on-call asked of the people of a team. */
@@ -120,28 +120,27 @@ function Shown({ load }: { readonly load: Load }) {
   );
 }
 
-function PersonCell({ userId, name, color }: Person) {
+function PersonCell({ userId, name, color }: LoadOfPerson) {
   return (
-    <>
-      <PersonDot userId={userId} color={color} />
-      <Name>{name}</Name>
-    </>
+    <Person userId={userId} color={color}>
+      {name}
+    </Person>
   );
 }
 
-function personColumns(mean: Load['mean']): Column<Person>[] {
+function personColumns(mean: Load['mean']): Column<LoadOfPerson>[] {
   const count = (
     id: Exclude<keyof Load['mean'], 'minutesToAcknowledge' | 'minutesToResolve'>,
     title: string,
     toText = (value: number) => value.toLocaleString(),
-  ): Column<Person> => ({
+  ): Column<LoadOfPerson> => ({
     id,
     title,
     isRightAligned: true,
     sortBy: (person) => person[id],
     cell: (person) => <Beside value={toText(person[id])} mean={toText(mean[id])} />,
   });
-  const time = (id: 'minutesToAcknowledge' | 'minutesToResolve', title: string): Column<Person> => ({
+  const time = (id: 'minutesToAcknowledge' | 'minutesToResolve', title: string): Column<LoadOfPerson> => ({
     id,
     title,
     isRightAligned: true,

@@ -12,7 +12,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { OverrideForm } from '#console/pages/oncall/override/override_form.tsx';
 import { usePutOnCall, useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';
@@ -156,8 +156,7 @@ function OverrideList({ selection: { since, until }, schedule, nameOf, mayChange
       {overrides.map(({ overrideId, userId, startAt, endAt }) => (
         <li key={overrideId} className={classes.gap}>
           <span className={classes.text}>
-            Override: <PersonDot userId={userId} />
-            <Name>{nameOf(userId)}</Name>
+            Override: <Person userId={userId}>{nameOf(userId)}</Person>
             {isSameTime(startAt, endAt) ? '' : `, ${spanText(Date.parse(startAt), Date.parse(endAt))}`}
             {asked === overrideId && <div>Without it, pages go to the people on call then. This cannot be undone.</div>}
           </span>

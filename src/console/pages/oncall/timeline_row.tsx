@@ -1,8 +1,7 @@
 import { memo, type PointerEvent, useRef, useState } from 'react';
 
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { initialsOf } from '#console/components/text/person_dot.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { BarName, initialsOf } from '#console/components/text/person_dot.tsx';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_row.module.css';
@@ -60,11 +59,11 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
               onClick={() => onOpen(selection)}
             >
               <span className="hidden-text">{label}</span>
-              <BarName className={classes.label} source={source} name={shownName} />
-              <BarName className={classes.first} source={source} name={firstNames(shownName)} />
-              <span className={classes.short} aria-hidden>
-                <bdi>{person === null ? '–' : person === userId && !isSeveral ? shownName : initialsOf(shownName)}</bdi>
-              </span>
+              <BarName
+                name={shownName}
+                short={person === null ? '–' : person === userId && !isSeveral ? shownName : initialsOf(shownName)}
+                {...(source === 'override' && { mark: '⇄ ' })}
+              />
             </button>
           );
         })}
@@ -72,23 +71,6 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
     </div>
   );
 });
-
-interface BarNameProps {
-  readonly className: string | undefined;
-  readonly source: Selection['source'];
-  readonly name: string;
-}
-
-function BarName({ className, source, name }: BarNameProps) {
-  return (
-    <span className={className} aria-hidden>
-      {source === 'override' && '⇄ '}
-      <Name>{name}</Name>
-    </span>
-  );
-}
-
-const firstNames = (names: string): string => names.replaceAll(/([^\s,]+)(?: [^,]+)?/g, '$1');
 
 function labelOf({ since, until, source }: Selection, name: string, scheduleName: string): string {
   const cause = source === 'override' ? ', by an override' : '';

@@ -13,8 +13,8 @@ import { Confirm } from '#console/components/forms/confirm.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
-import { Name, named, Sentence } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { named, Sentence } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import {
   CONTACT_LABELS,
@@ -56,8 +56,10 @@ export function Members({ team }: { readonly team: TeamDetails }) {
                 key={member.memberId}
                 title={
                   <>
-                    <PersonDot userId={member.userId} color={member.color} />
-                    <Name>{member.name}</Name> <span className="dimmed numbers">{member.phone ?? ''}</span>{' '}
+                    <Person userId={member.userId} color={member.color}>
+                      {member.name}
+                    </Person>{' '}
+                    <span className="dimmed numbers">{member.phone ?? ''}</span>{' '}
                     <ReadinessStatus readiness={member.readiness} />
                   </>
                 }

@@ -9,11 +9,11 @@ import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { lazyPart } from '#console/components/lazy_part.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
@@ -31,8 +31,6 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import classes from '#console/pages/rules/rule_page.module.css';
-
-const Rendered = lazyPart(() => import('#console/components/text/markdown.tsx').then((m) => m.Rendered));
 
 const route = getRouteApi('/inside/rules/$ruleId');
 
@@ -214,7 +212,7 @@ function Guidance({ rule: { settings } }: { readonly rule: Rule }) {
         )
       }
     >
-      {description !== null && <Rendered whileLoading={description}>{description}</Rendered>}
+      {description !== null && <NoteText>{description}</NoteText>}
     </Card>
   );
 }

@@ -10,7 +10,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -134,8 +134,9 @@ export function OnCallCard({ serviceId }: OfService) {
               onCall.map((person, index) => (
                 <span key={person.userId}>
                   {index > 0 && ', '}
-                  <PersonDot userId={person.userId} color={person.color} />
-                  <Name>{person.name}</Name>
+                  <Person userId={person.userId} color={person.color}>
+                    {person.name}
+                  </Person>{' '}
                   {!person.mayAnswer && <Status tone="red">cannot answer</Status>}
                 </span>
               ))

@@ -20,7 +20,7 @@ import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
@@ -134,8 +134,9 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
       cell: (member) => (
         <>
           <Text size="sm" fw={560} span>
-            <PersonDot userId={member.userId} color={member.color} />
-            <Name>{member.name}</Name>
+            <Person userId={member.userId} color={member.color}>
+              {member.name}
+            </Person>
           </Text>{' '}
           {isMe(member) && <Status tone="blue">you</Status>}
           <Text size="sm" c="dimmed">

@@ -6,8 +6,8 @@ import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/view.ts';
-import type { Person } from '#modules/accounts/store/people_store.ts';
+import { callerUser, PersonColorNumber } from '#modules/accounts/view.ts';
+import type { ShownPerson } from '#modules/accounts/store/people_store.ts';
 import { COMMENTS_MAX } from '#modules/exceptions/decide/activity.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
@@ -53,7 +53,7 @@ const ActivityView = Type.Object({
   activityId: IdText,
   at: Timestamp,
   by: Type.Object(
-    { userId: nullable(IdText), name: nullable(Type.String()) },
+    { userId: nullable(IdText), name: nullable(Type.String()), color: nullable(PersonColorNumber) },
     { description: 'a person, or the name of a key or app; both null for the product itself' },
   ),
   facts: FactsView,
@@ -86,14 +86,18 @@ export const listExceptionActivity = defineAction({
 
 function toActivityView(
   { id, at, actor, facts, body, editedAt }: ActivityRow,
-  people: ReadonlyMap<string, Person>,
+  people: ReadonlyMap<string, ShownPerson>,
 ): Static<typeof ActivityView> {
   const userId = 'userId' in actor ? actor.userId : null;
   const program = 'system' in actor ? null : (actor.apiKeyName ?? ('apiKeyId' in actor ? 'An API key' : null));
   return {
     activityId: id,
     at: toTimestamp(at),
-    by: { userId, name: userId === null ? program : (people.get(userId)?.name ?? 'Somebody who has left') },
+    by: {
+      userId,
+      name: userId === null ? program : (people.get(userId)?.name ?? 'Somebody who has left'),
+      color: people.get(userId ?? '')?.color ?? null,
+    },
     facts,
     text: body,
     editedAt: toTimestampOrNull(editedAt),

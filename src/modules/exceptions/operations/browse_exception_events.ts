@@ -34,7 +34,7 @@ export const browseExceptionEvents = defineAction({
         severity: Type.String(),
         environment: Text,
         release: Text,
-        user: Text,
+        user: nullable(Type.String({ description: 'mail address, name, id or network address: the first there is' })),
       }),
     ),
     nextCursor: nullable(EventCursor),
@@ -48,14 +48,14 @@ export const browseExceptionEvents = defineAction({
     return {
       events: read
         .slice(0, limit)
-        .map(({ place, environment, release, userKey, level }) => ({
+        .map(({ place, environment, release, userKey, userName, level }) => ({
           cursor: toEventCursor(place),
           eventId: place.eventId,
           at: toTimestamp(fromEpochMilliseconds(place.atMs)),
           severity: level,
           environment: environment || null,
           release: release || null,
-          user: userKey === '' ? null : readUserKey(userKey).user,
+          user: userKey === '' ? null : (userName ?? readUserKey(userKey).user),
         })),
       nextCursor: next === undefined ? null : toEventCursor(next.place),
     };
@@ -74,6 +74,7 @@ export const listExceptionUsers = defineAction({
       Type.Object({
         user: Type.String({ description: 'the id, mail address, name or network address that tells them apart' }),
         kind: Type.String({ description: 'id, email, username or ip: which of these it is' }),
+        name: nullable(Type.String({ description: 'mail address or name that their last event has besides the id' })),
         events: Type.Integer(),
         firstSeenAt: Timestamp,
         lastSeenAt: Timestamp,
@@ -88,8 +89,9 @@ export const listExceptionUsers = defineAction({
     const read = await exceptions.lists.listUsers(scopeOf(group, now), after, limit + 1);
     const { shown, nextCursor } = pageOf(read, limit, ({ lastAt, key }) => `${lastAt.epochMilliseconds}.${key}`);
     return {
-      users: shown.map(({ key, events, firstAt, lastAt }) => ({
+      users: shown.map(({ key, name, events, firstAt, lastAt }) => ({
         ...readUserKey(key),
+        name,
         events,
         firstSeenAt: toTimestamp(firstAt),
         lastSeenAt: toTimestamp(lastAt),

@@ -25,6 +25,7 @@ export const BrowsedGroupView = Type.Object({
   ...GROUP_FIELDS,
   serviceName: Type.String(),
   assigneeName: nullable(Type.String({ description: 'the person or the team that it is assigned to' })),
+  assigneeColor: nullable(Type.Integer({ description: 'number of the colour of the person; null for a team' })),
   snoozed: nullable(SnoozeView),
   newestRelease: nullable(Type.String({ description: 'the release seen last' })),
   releaseCount: Type.Integer(),

@@ -64,6 +64,7 @@ export const getExceptionOverview = defineAction({
       }),
     ),
     assigneeName: BrowsedGroupView.properties.assigneeName,
+    assigneeColor: BrowsedGroupView.properties.assigneeColor,
     snoozed: BrowsedGroupView.properties.snoozed,
     pattern: nullable(Type.String()),
     isHandled: nullable(Type.Boolean()),

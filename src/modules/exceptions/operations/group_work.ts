@@ -17,9 +17,10 @@ export const SnoozeView = Type.Object({
   users: nullable(Type.Integer({ description: 'users whom further events concern' })),
 });
 
-/** Name of who works on a group, and until when it is snoozed; null for nobody, and for a group that is not. */
+/** Assignee of a group, and the end of its snooze; null for nobody, and for a group that is not snoozed. */
 export interface GroupWork {
   readonly assigneeName: string | null;
+  readonly assigneeColor: number | null;
   readonly snoozed: Static<typeof SnoozeView> | null;
 }
 
@@ -38,9 +39,10 @@ export async function readGroupWork(
   ]);
   return (group) => {
     const snooze = snoozes.get(group.id);
-    const assigneeId = assigneeIdOf(group);
+    const assignee = assignees.get(assigneeIdOf(group) ?? '');
     return {
-      assigneeName: assigneeId === null ? null : (assignees.get(assigneeId)?.name ?? null),
+      assigneeName: assignee?.name ?? null,
+      assigneeColor: assignee?.color ?? null,
       snoozed:
         snooze === undefined
           ? null

@@ -199,6 +199,8 @@ function patternOf(value: string): string {
 /** A user of the events of a group. The key says by what they are known: `id:42`, `email:a@example.com`. */
 interface AffectedUser {
   readonly key: string;
+  /** Mail address or user name in their last event, for people who are known by an id; else null. */
+  readonly name: string | null;
   readonly events: number;
   readonly firstAt: Temporal.Instant;
   readonly lastAt: Temporal.Instant;
@@ -210,6 +212,7 @@ interface ListedEvent {
   readonly environment: string;
   readonly release: string;
   readonly userKey: string;
+  readonly userName: string | null;
   readonly level: string;
 }
 
@@ -231,15 +234,21 @@ export class EventLists {
     after: { readonly atMs: number; readonly key: string } | null,
     limit: number,
   ): Promise<AffectedUser[]> {
-    const rows = await this.#rows<[key: string, events: string, first: string, last: string]>(
-      `SELECT user_key, ${EVENTS}, toUnixTimestamp64Milli(min(at)), toUnixTimestamp64Milli(max(at)) AS last
+    const rows = await this.#rows<[key: string, events: string, first: string, last: string, id: string]>(
+      `SELECT user_key, ${EVENTS}, toUnixTimestamp64Milli(min(at)), toUnixTimestamp64Milli(max(at)) AS last,
+         argMax(event_id, at)
        FROM exception_events PREWHERE ${ofGroup(scope)} AND user_key != '' GROUP BY user_key
        ${after === null ? '' : 'HAVING (last, user_key) < ({at:Int64}, {key:String})'}
        ORDER BY last DESC, user_key DESC LIMIT {limit:UInt32}`,
       { ...parametersOf(scope), limit, at: after?.atMs ?? 0, key: after?.key ?? '' },
     );
-    return rows.map(([key, events, first, last]) => ({
+    const names = await this.#namesOfUsers(
+      scope,
+      rows.map(([userKey, , , last, id]) => ({ userKey, atMs: Number(last), id })),
+    );
+    return rows.map(([key, events, first, last, id]) => ({
       key,
+      name: names.get(id) ?? null,
       events: Number(events),
       firstAt: fromEpochMilliseconds(Number(first)),
       lastAt: fromEpochMilliseconds(Number(last)),
@@ -257,9 +266,34 @@ export class EventLists {
        ORDER BY at_ms DESC, id DESC LIMIT 1 BY id LIMIT {limit:UInt32}`,
       { ...parametersOf(scope), ...(from && { at: from.atMs, event: from.eventId }), limit, rows: COPIES * limit },
     );
+    const names = await this.#namesOfUsers(
+      scope,
+      rows.map(([at, id, , , userKey = '']) => ({ userKey, atMs: Number(at), id })),
+    );
     return rows.map(([at, id, environment = '', release = '', userKey = '', level = '']) => {
-      return { place: { atMs: Number(at), eventId: id.replaceAll('-', '') }, environment, release, userKey, level };
+      const place = { atMs: Number(at), eventId: id.replaceAll('-', '') };
+      return { place, environment, release, userKey, userName: names.get(id) ?? null, level };
     });
+  }
+
+  /**
+   * Returns the mail address or user name that these events say of their users, by event: of users who are known by an
+   * id, since others are known by the best there is.
+   */
+  async #namesOfUsers(
+    scope: GroupScope,
+    events: readonly { readonly userKey: string; readonly atMs: number; readonly id: string }[],
+  ): Promise<Map<string, string>> {
+    const unnamed = events.filter(({ userKey }) => userKey.startsWith('id:'));
+    if (unnamed.length === 0) return new Map();
+    const field = (name: string) => `JSONExtractString(payload, 'user', '${name}')`;
+    const rows = await this.#rows<[id: string, name: string]>(
+      `SELECT event_id, if(${field('email')} != '', ${field('email')}, ${field('username')}) FROM exception_events
+       PREWHERE ${ofGroup(scope)} AND event_id IN {ids:Array(UUID)}
+         AND at IN (SELECT fromUnixTimestamp64Milli(arrayJoin({times:Array(Int64)}), 'UTC'))`,
+      { ...parametersOf(scope), ids: unnamed.map(({ id }) => id), times: unnamed.map(({ atMs }) => atMs) },
+    );
+    return new Map(rows.filter(([, name]) => name !== ''));
   }
 
   /** Counts the events of each hour since then, by the hour in epoch milliseconds. */

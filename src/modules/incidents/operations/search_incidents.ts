@@ -2,6 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
+import type { ShownPerson } from '#modules/accounts/store/people_store.ts';
+import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { IncidentView, StatusCountsView, toIncidentView } from '#modules/incidents/view.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
@@ -40,7 +42,15 @@ const FoundIncidentView = Type.Object({
   ...IncidentView.properties,
   serviceName: Type.String(),
   answeredByName: Name,
-  reached: nullable(Type.Object({ userId: IdText, name: Name, outcome: Type.Enum([...REACH_OUTCOMES]) })),
+  answeredByColor: nullable(PersonColorNumber),
+  reached: nullable(
+    Type.Object({
+      userId: IdText,
+      name: Name,
+      color: nullable(PersonColorNumber),
+      outcome: Type.Enum([...REACH_OUTCOMES]),
+    }),
+  ),
   reachedCount: Type.Integer({ description: 'how many people were paged' }),
 });
 
@@ -129,14 +139,20 @@ async function readFound(
   ]);
   return incidents.map((incident) => {
     const [first, ...others] = reached.get(incident.id) ?? [];
+    const answerer = people.get(answererOf(incident) ?? '');
     return {
       ...toIncidentView(incident, steps.get(incident.id) ?? []),
       serviceName: incident.serviceName,
-      answeredByName: people.get(answererOf(incident) ?? '')?.name ?? null,
-      reached: first === undefined ? null : { ...first, name: people.get(first.userId)?.name ?? null },
+      answeredByName: answerer?.name ?? null,
+      answeredByColor: answerer?.color ?? null,
+      reached: first === undefined ? null : { ...first, ...shownPerson(people.get(first.userId)) },
       reachedCount: first === undefined ? 0 : others.length + 1,
     };
   });
+}
+
+function shownPerson(person: ShownPerson | undefined): { name: string | null; color: number | null } {
+  return { name: person?.name ?? null, color: person?.color ?? null };
 }
 
 /** Returns the person who has answered it last, if it was a person. */

@@ -72,7 +72,8 @@ test('a search looks in the title, the number and the name of the service', asyn
     expect(await post('count_incidents', filter)).toMatchObject({ triggered: 0, resolved: 1 });
   }
   const { incidents } = await post('search_incidents', { text: 'slow' });
-  expect(incidents).toMatchObject([{ serviceName: '100% of_search', answeredByName: 'Olga', reached: null }]);
+  const answered = { answeredByName: 'Olga', answeredByColor: expect.any(Number) };
+  expect(incidents).toMatchObject([{ serviceName: '100% of_search', ...answered, reached: null }]);
   expect((await pagesOf({ text: `#${incidents[0].number}` }))[0]).toBe(found);
   await w.expectOk('delete_service', { serviceId: other.serviceId });
   expect(await pagesOf({ text: 'slow' })).toEqual([]);

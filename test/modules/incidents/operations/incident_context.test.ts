@@ -49,6 +49,9 @@ test('it says what was changed shortly before, and which exceptions and incident
   w.clock.advance({ hours: 3 });
   await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: 'Latency of the checkout' });
   await w.expectOk('get_service', { serviceId: alert.serviceId });
+  w.clock.advance({ minutes: 1 });
+  const { policyId } = alert;
+  await w.expectOk('update_escalation_policy', { policyId, name: 'Page everybody' });
   w.clock.advance({ minutes: 10 });
   const other = await w.given.service({ name: 'search' });
   await w.expectOk('create_alert_rule', { serviceId: other.serviceId, name: 'New', kind: 'exception', config: {} });
@@ -59,6 +62,7 @@ test('it says what was changed shortly before, and which exceptions and incident
   const incidentId = await alert.trigger();
   const { changes, newGroups, neighbours } = await contextOf(w, incidentId);
   expect(changes).toMatchObject([
+    { action: 'update_escalation_policy', target: policyId, targetName: 'Page everybody' },
     { action: 'update_alert_rule', target: alert.ruleId, targetName: 'Latency of the checkout' },
   ]);
   expect(newGroups).toMatchObject([{ title: 'no route to the index', serviceName: 'search' }]);

@@ -7,7 +7,7 @@ import { Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -32,7 +32,7 @@ export function UsersDialog({ groupId, serviceId, onClose }: UsersDialogProps) {
         {users?.length === 0 && <Text size="sm">Its events name no user: let the SDK send one.</Text>}
         {users !== undefined && users.length > 0 && (
           <ul style={{ margin: 0, padding: 0, listStyle: 'none' }}>
-            {users.map(({ user, kind, events, firstSeenAt, lastSeenAt }) => (
+            {users.map(({ user, kind, name, events, firstSeenAt, lastSeenAt }) => (
               <Row
                 key={`${kind}:${user}`}
                 title={
@@ -40,11 +40,12 @@ export function UsersDialog({ groupId, serviceId, onClose }: UsersDialogProps) {
                     to="/exceptions"
                     search={{ service: serviceId, q: conditionText({ field: 'user', value: user }) }}
                   >
-                    <Name>{user}</Name>
+                    <Name>{name ?? user}</Name>
                   </Link>
                 }
                 sub={
                   <>
+                    {name !== null && named`${kind} ${user}, `}
                     {countText(events, 'event')}, first <Timestamp at={firstSeenAt} />, last{' '}
                     <Timestamp at={lastSeenAt} />
                   </>

@@ -15,7 +15,8 @@ import { faultsAtFields, Form, newRequestKey } from '#console/components/forms/f
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { Name } from '#console/components/text/name.tsx';
+import { NoteText } from '#console/components/text/note_text.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { snoozeText } from '#console/pages/exceptions/group_status.tsx';
@@ -68,7 +69,12 @@ function EntryView({ groupId, entry }: { readonly groupId: string; readonly entr
     <>
       <div className={classes.head}>
         <span>
-          <b>{by.name === null ? 'Tocsin' : <Name>{by.name}</Name>}</b> {activityText(facts)}
+          <b>
+            <Person userId={by.userId} color={by.color}>
+              {by.name ?? 'Tocsin'}
+            </Person>
+          </b>{' '}
+          {activityText(facts)}
           {(facts.kind === 'merged_into' || facts.kind === 'split_off') && (
             <>
               {' '}
@@ -97,9 +103,9 @@ function EntryView({ groupId, entry }: { readonly groupId: string; readonly entr
         )}
       </div>
       {text !== null && (
-        <p className={classes.text} dir="auto">
-          {text}
-        </p>
+        <div className={classes.text}>
+          <NoteText>{text}</NoteText>
+        </div>
       )}
       {mode === 'deleting' && (
         <Confirm
@@ -154,7 +160,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
       <DraftNotice draft={draft} labels={{ text: 'Comment' }} />
       <Textarea
         aria-label={comment === undefined ? 'Add a comment' : 'Comment'}
-        placeholder="Add a comment: what you know, what you try"
+        placeholder="Add a comment: what you know, what you try. Markdown works."
         autosize
         minRows={1}
         maxRows={10}

@@ -8,8 +8,7 @@ import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/f
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
-import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { layersOf } from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/override/override_form.module.css';
@@ -102,12 +101,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
                 value={id}
                 data-autofocus={index === 0 ? true : undefined}
                 aria-invalid={faults.userId === undefined ? undefined : true}
-                label={
-                  <>
-                    <PersonDot userId={id} />
-                    <Name>{id === session.user.userId ? 'You' : memberName(id)}</Name>
-                  </>
-                }
+                label={<Person userId={id}>{id === session.user.userId ? 'You' : memberName(id)}</Person>}
                 className={classes.person}
               />
             ))}
