@@ -6,6 +6,8 @@ import { type World, world } from '#test/kit/world.ts';
 
 const PROCESSES = 4;
 
+const LIMITS = { callsPerMinute: 80, ingestEventsPerSecond: 10, ingestPointsPerSecond: 10 };
+
 /** Returns how many of so many requests are accepted when they come to all processes in turn, at the same time. */
 async function accepted(
   processes: readonly World[],
@@ -32,8 +34,8 @@ const postException = async ({ app }: World, dsn: string) => {
 
 describe('of four API processes', () => {
   test('all together let a key make as many calls as its limit says, not four times as many', async () => {
-    const limit = 80;
-    const processes = await manyProcesses(await world({ fresh: true, settings: { callsPerMinute: limit } }), PROCESSES);
+    const limit = LIMITS.callsPerMinute;
+    const processes = await manyProcesses(await world({ newApp: true, settings: LIMITS }), PROCESSES);
     const made = await accepted(
       processes,
       PROCESSES * limit,
@@ -45,8 +47,8 @@ describe('of four API processes', () => {
   });
 
   test('each lets a key that comes to it alone make as many calls', async () => {
-    const limit = 80;
-    const processes = await manyProcesses(await world({ fresh: true, settings: { callsPerMinute: limit } }), PROCESSES);
+    const limit = LIMITS.callsPerMinute;
+    const processes = await manyProcesses(await world({ newApp: true, settings: LIMITS }), PROCESSES);
     const made = await accepted(
       [processes[2]!],
       2 * limit,
@@ -56,7 +58,7 @@ describe('of four API processes', () => {
   });
 
   test('all together take as many exceptions and points of a service as its limits say', async () => {
-    const w = await world({ fresh: true, settings: { ingestEventsPerSecond: 10, ingestPointsPerSecond: 10 } });
+    const w = await world({ newApp: true, settings: LIMITS });
     const processes = await manyProcesses(w, PROCESSES);
     const { dsn, ingestionKey } = await w.given.service();
     // The clock stands still: what may be sent at once is the whole of it.

@@ -160,7 +160,7 @@ describe('a service that has as many series as it may', () => {
 });
 
 test('accepted and refused points are counted, by service and reason', async () => {
-  w = await world({ settings: { ingestSeriesPerDay: SERIES_MAX }, fresh: true });
+  w = await world({ settings: { ingestSeriesPerDay: SERIES_MAX }, newApp: true });
   service = await w.given.service();
   await sendJson(['a', 'b', 'c', 'x', 'y']);
   await post('/api/ingest/metrics', 'application/json', Buffer.from('{'), w.app);

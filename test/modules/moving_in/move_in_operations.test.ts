@@ -47,7 +47,7 @@ const FEED = [
 
 describe('a move that the console leads through', () => {
   test('reads with a key that is kept nowhere, plans, applies, and plans nothing then', async () => {
-    const w = await world({ settings: { allowInternalAddresses: 'true' } });
+    const w = await world();
     const double = await pagerDutyDouble();
     try {
       const moveInId = await begun(w, 'pagerduty');
@@ -85,7 +85,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('goes on where it stopped when the key expired halfway, and says so', async () => {
-    const w = await world({ settings: { allowInternalAddresses: 'true' } });
+    const w = await world();
     const double = await pagerDutyDouble();
     try {
       double.faults.set(6, 'expired');
@@ -115,7 +115,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('has room for other organizations while one waits for a tool that does not answer', async () => {
-    const w = await world({ settings: { allowInternalAddresses: 'true' } });
+    const w = await world();
     const double = await pagerDutyDouble();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const silent = createServer((_request, response) => {
@@ -175,7 +175,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('is stopped while the tool does not answer, and leaves room for another', async () => {
-    const w = await world({ settings: { allowInternalAddresses: 'true' } });
+    const w = await world();
     const silent = createServer(() => {});
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
