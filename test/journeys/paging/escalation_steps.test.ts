@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Step {
@@ -115,4 +116,19 @@ test('a step that reaches nobody is shown as skipped with its reason, and the ne
       { userId: bram.userId, status: 'skipped' },
     ],
   });
+});
+
+test('a job that comes before its step is due pages nobody, and is told when to come again', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 10, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const incidentId = await alert.trigger();
+  const dueAt = w.clock.now().add({ minutes: 10 });
+  w.clock.advance({ minutes: 9, seconds: 59 });
+  expect(await fireStep(w.runtime, incidentId, 0)).toEqual(dueAt);
+  await w.runUntilIdle();
+  expect(w.phone.messages).toEqual([]);
+  await w.advance({ seconds: 1 });
+  expect(w.phone.messages).toMatchObject([{ to: anna.phone }]);
 });
