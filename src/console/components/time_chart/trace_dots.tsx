@@ -1,45 +1,10 @@
-import { Button, Popover } from '@mantine/core';
+import { Popover } from '@mantine/core';
 import { useState } from 'react';
-import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
 
 import type { PlotArea } from '#console/components/time_chart/plot.ts';
 import classes from '#console/components/time_chart/trace_dots.module.css';
+import { TraceId } from '#console/components/time_chart/trace_id.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
-import { traceUrl } from '#modules/metrics/decide/trace_link.ts';
-
-/** Id of a trace, with a link if the organization has set where it looks at traces. */
-export function TraceId({ traceId }: { readonly traceId: string }) {
-  const { traceLink } = useOrganization().org;
-  const clipboard = useClipboard({ timeout: 2_000 });
-  return (
-    <span className={classes.trace}>
-      <code>{traceId}</code>
-      <Button
-        size="compact-xs"
-        variant="default"
-        leftSection={clipboard.copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-        onClick={() => clipboard.copy(traceId)}
-      >
-        {clipboard.copied ? 'Copied' : 'Copy trace id'}
-      </Button>
-      {traceLink !== null && (
-        <Button
-          size="compact-xs"
-          variant="default"
-          rightSection={<IconExternalLink size={14} />}
-          component="a"
-          href={traceUrl(traceLink, traceId)}
-          target="_blank"
-          rel="noreferrer"
-        >
-          Open the trace
-        </Button>
-      )}
-    </span>
-  );
-}
 
 /** Single observation, with the trace in which it was made. */
 export interface TraceDot {

@@ -18,7 +18,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
-import { MaintenanceNotice } from '#console/pages/rules/active_maintenance.tsx';
+import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { stateOf } from '#console/pages/rules/rule_state.ts';

@@ -28,7 +28,7 @@ import { wholeNumberText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
-import { MaintenanceNotice } from '#console/pages/rules/active_maintenance.tsx';
+import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
