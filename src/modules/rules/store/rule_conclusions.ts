@@ -35,7 +35,7 @@ export interface Findings {
 }
 
 /** Whether a question is the upper side of a ratio of sums, of which no points may mean 0. */
-export function mayBeZero(
+function mayBeZero(
   { side, aggregation, quantile, beside }: PlannedQuestion,
   ofRule: readonly PlannedQuestion[],
 ): boolean {
@@ -45,6 +45,34 @@ export function mayBeZero(
     quantile === null &&
     beside === null &&
     ofRule.some((other) => other.side === 1)
+  );
+}
+
+/** Returns the upper sides of ratios of sums without points in a window in which the lower side has some. */
+export function questionsWithoutPoints(
+  planned: readonly PlannedQuestion[],
+  answers: Findings['answers'],
+): PlannedQuestion[] {
+  const ofRatios = new Set(planned.flatMap(({ side, ruleId }) => (side === 1 ? ruleId : [])));
+  const byRule = Map.groupBy(
+    planned.filter(({ ruleId }) => ofRatios.has(ruleId)),
+    ({ ruleId }) => ruleId,
+  );
+  const windowsOf = (question: PlannedQuestion) => answers.get(question)?.windows ?? new Map<string, Windows>();
+  return [...byRule.values()].flatMap((ofRule) =>
+    ofRule.filter((question) => {
+      if (!mayBeZero(question, ofRule)) return false;
+      const { window, fromMs } = question;
+      const hasPoints = (windows: Windows = {}): boolean => valueOf('sum', windows, fromMs) !== null;
+      return ofRule.some(
+        (other) =>
+          other.side === 1 &&
+          other.window === window &&
+          [...windowsOf(other)].some(
+            ([key, windows]) => hasPoints(windows) && !hasPoints(windowsOf(question).get(key)),
+          ),
+      );
+    }),
   );
 }
 

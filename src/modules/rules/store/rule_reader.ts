@@ -15,13 +15,13 @@ import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/stor
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
 import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import { type Comparator, METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
-import { type Slot, toSlot, valueOf, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
+import { type Slot, toSlot, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
 import {
   apartKey,
   concluded,
   type Evaluation,
   type Findings,
-  mayBeZero,
+  questionsWithoutPoints,
 } from '#modules/rules/store/rule_conclusions.ts';
 import {
   groupQuestions,
@@ -116,22 +116,11 @@ export class RuleReader {
   /** Finds out which upper sides of ratios without points, whose lower sides have some, are counted only when it happens. */
   async #findDeltas(planned: readonly PlannedQuestion[], { answers, deltas, toMs }: Findings): Promise<void> {
     const unknown = new Map<string, PlannedQuestion>();
-    for (const ofRule of Map.groupBy(planned, ({ ruleId }) => ruleId).values()) {
-      for (const question of ofRule) {
-        if (!mayBeZero(question, ofRule)) continue;
-        const { target, window, fromMs } = question;
-        const dividends = answers.get(question)?.windows ?? new Map<string, Windows>();
-        const isMissing = ofRule
-          .filter((other) => other.side === 1 && other.window === window)
-          .flatMap((other) => [...(answers.get(other)?.windows ?? [])])
-          .some(
-            ([key, windows]) =>
-              valueOf('sum', windows, fromMs) !== null && valueOf('sum', dividends.get(key) ?? {}, fromMs) === null,
-          );
-        const cachedKind = this.#deltas.get(target.key);
-        if (cachedKind?.isOfDeltas === true) deltas.add(target.key);
-        if (isMissing && (cachedKind === undefined || cachedKind.untilMs <= toMs)) unknown.set(target.key, question);
-      }
+    for (const question of questionsWithoutPoints(planned, answers)) {
+      const { key } = question.target;
+      const cachedKind = this.#deltas.get(key);
+      if (cachedKind?.isOfDeltas === true) deltas.add(key);
+      if (cachedKind === undefined || cachedKind.untilMs <= toMs) unknown.set(key, question);
     }
     const limit = pLimit(CONCURRENT_QUERIES);
     await limit.map([...unknown].slice(0, KINDS_ASKED_MAX), async ([key, { target, keptMs }]) => {
