@@ -43,9 +43,10 @@ const KEEP_DELIVERIES_DAYS = 30;
 const ALERTS_OF_SERVICE_MAX = 50_000;
 
 /**
- * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
- * with their logs and alerts; the series of days that are over, old entries of the ingest status, and types of metrics that nobody has said for long. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
- * removed next time. A store that fails does not stop the others.
+ * Removes what is older than the retention of its service: points, events, groups without events, and resolved
+ * incidents with their logs and alerts; the series of days that are over, old entries of the ingest status, and types
+ * of metrics that nobody has said for long. Groups whose events nobody counted are counted. Reads hide all of it
+ * already, so after a crash the rest is removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();

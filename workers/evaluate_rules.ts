@@ -52,7 +52,7 @@ const CONCURRENT_CHANGES = 8;
  */
 const SEARCHES_AT_ONCE = 200;
 const CONCURRENT_SEARCHES = 3;
-/** No search begins after so long: the next evaluation of all rules waits for those of this one. */
+/** Time after which no search begins: the next evaluation of all rules waits for the searches of this one. */
 const SEARCHING_MS_MAX = 2_000;
 
 /** Limit on the rules evaluated at a time, so that memory does not grow with the number of rules. */
@@ -256,8 +256,8 @@ interface OfPart {
 }
 
 /**
- * Returns what is judged of a rule: the whole, or its parts by label. Incidents of parts that it had before its settings changed are judged by
- * the whole until they end. None for a rule that could not be measured.
+ * Returns what is judged of a rule: the whole, or its parts by label. Incidents of parts that it had before its
+ * settings changed are judged by the whole until they end. None for a rule that could not be measured.
  */
 function measurementsOf(
   rule: MetricCheck,

@@ -1,4 +1,7 @@
-/** `npm run check:lock`: each package is installed as it was reviewed. With `--complete`, missing hashes are fetched from the registry. */
+/**
+ * `npm run check:lock`: each package is installed as it was reviewed. With `--complete`, missing hashes are fetched
+ * from the registry.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -149,7 +149,7 @@ export interface AccountChange extends Change {
   readonly userId: Id<'user'>;
   /** Name of the action; when left out, that of the operation. */
   readonly action?: string;
-  /** Only organization whose audit log gets it; when left out, each that the person is a member of. */
+  /** Organization whose audit log gets it; when left out, each that the person is a member of. */
   readonly orgId?: Id<'org'>;
 }
 

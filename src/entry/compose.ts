@@ -121,7 +121,7 @@ interface Subscription {
   readonly listener: Listener;
   readonly at: number;
   /** Keys of the changes before the subscription, which the next polls may find, too. */
-  readonly known: Set<string>;
+  readonly earlierKeys: Set<string>;
 }
 
 interface ChangeFeed {
@@ -202,10 +202,10 @@ function createChangeFeed(
       await endUnauthorized();
       const orgIds = [...new Set([...subscribers.values()].map(({ listener }) => listener.orgId))];
       const byOrganization = Map.groupBy(orgIds.length === 0 ? [] : await read(orgIds), ({ orgId }) => orgId);
-      for (const [subscriber, { listener, at, known }] of subscribers) {
-        if (clock.now().epochMilliseconds - at > KNOWN_MS) known.clear();
+      for (const [subscriber, { listener, at, earlierKeys }] of subscribers) {
+        if (clock.now().epochMilliseconds - at > KNOWN_MS) earlierKeys.clear();
         const missed = byOrganization.get(listener.orgId) ?? [];
-        const changes = toLiveChanges(missed.filter(({ key }) => !known.has(key)));
+        const changes = toLiveChanges(missed.filter(({ key }) => !earlierKeys.has(key)));
         if (changes.length > 0) subscriber.notify(changes);
       }
     } catch (error) {
@@ -225,14 +225,14 @@ function createChangeFeed(
       }
       // What was sent to others that are gone is nothing that this subscriber knows.
       if (others.length === 0) sent.clear();
-      const subscription = { listener, at: clock.now().epochMilliseconds, known: new Set<string>() };
+      const subscription = { listener, at: clock.now().epochMilliseconds, earlierKeys: new Set<string>() };
       // From now on, polls send their changes to this subscriber, too; earlier changes are read here.
       subscribers.set(subscriber, subscription);
       timer ??= setTimeout(() => void poll(), POLL_INTERVAL_MS);
       const unsubscribe = (): void => void subscribers.delete(subscriber);
       try {
         const earlier = await readEarlier(listener, shownForMs ?? 0);
-        for (const { key } of earlier ?? []) subscription.known.add(key);
+        for (const { key } of earlier ?? []) subscription.earlierKeys.add(key);
         const changes = earlier === null ? LIVE_TOPICS.map((topic) => ({ topic, ids: null })) : toLiveChanges(earlier);
         if (shownForMs !== null && changes.length > 0) subscriber.notify(changes);
       } catch (error) {

@@ -42,7 +42,7 @@ export async function migrate(
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
     if (!isRestoring && (await findRestoreMarker(lock)) !== null) throw new ConfigError([UNFINISHED_RESTORE]);
     const run: RunSql = async (text, parameters) =>
-      (await lock.query<{ found: string | null }>(text, [...parameters])).rows;
+      (await lock.query<{ value: string | null }>(text, [...parameters])).rows;
     await requireOwnSecret(run, config.appSecret);
     const fault = await findSchemaFault(lock);
     if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);

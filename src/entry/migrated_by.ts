@@ -61,7 +61,7 @@ async function claim({ databaseUrl, appSecret }: Addresses): Promise<void> {
 }
 
 function runOn(client: Client): RunSql {
-  return async (text, parameters) => (await client.query<{ found: string | null }>(text, [...parameters])).rows;
+  return async (text, parameters) => (await client.query<{ value: string | null }>(text, [...parameters])).rows;
 }
 
 async function ask<Answer>(databaseUrl: string, question: (client: Client) => Promise<Answer>): Promise<Answer> {

@@ -165,14 +165,14 @@ async function askPostgres(
       `select current_setting('server_version_num')::int as version`,
     );
     if ((rows[0]?.version ?? 0) < POSTGRES_VERSION_MIN) throw new Refusal(`PostgreSQL at ${at} is older than 14`);
-    const readOnly = await client.query<{ found: string }>(READ_ONLY_SQL);
+    const readOnly = await client.query<{ value: string }>(READ_ONLY_SQL);
     const [reason] = readOnly.rows;
-    if (reason !== undefined) throw new NotYet(`PostgreSQL at ${at} ${readOnlyText(reason.found)}`);
+    if (reason !== undefined) throw new NotYet(`PostgreSQL at ${at} ${readOnlyText(reason.value)}`);
     const fault = await findSchemaFault(client);
     if (fault !== null) throw new Refusal(fault);
     if (appSecret !== undefined) {
       await requireOwnSecret(
-        async (text, parameters) => (await client.query<{ found: string | null }>(text, [...parameters])).rows,
+        async (text, parameters) => (await client.query<{ value: string | null }>(text, [...parameters])).rows,
         appSecret,
       );
     }

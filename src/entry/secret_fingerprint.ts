@@ -6,7 +6,7 @@ import { ConfigError } from '#kernel/config.ts';
 export type RunSql = (
   text: string,
   parameters: readonly string[],
-) => Promise<readonly { readonly found: string | null }[]>;
+) => Promise<readonly { readonly value: string | null }[]>;
 
 /** Returns a fingerprint that tells one secret from another, and reveals nothing about either. */
 export function fingerprintOf(appSecret: string): string {
@@ -18,10 +18,10 @@ export function fingerprintOf(appSecret: string): string {
  * cannot read. A database that is new, or was migrated by an older release, belongs to nobody yet.
  */
 export async function requireOwnSecret(run: RunSql, appSecret: string): Promise<void> {
-  const [table] = await run(`select to_regclass('installation')::text as found`, []);
-  if (!table?.found) return;
-  const [row] = await run('select secret_fingerprint as found from installation', []);
-  if (row === undefined || row.found === fingerprintOf(appSecret)) return;
+  const [table] = await run(`select to_regclass('installation')::text as value`, []);
+  if (!table?.value) return;
+  const [row] = await run('select secret_fingerprint as value from installation', []);
+  if (row === undefined || row.value === fingerprintOf(appSecret)) return;
   throw new ConfigError([OTHER_SECRET]);
 }
 

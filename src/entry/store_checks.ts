@@ -22,8 +22,8 @@ const CHECK_TIMEOUT_MS = 3_000;
 /** Checks that PostgreSQL accepts writes: a standby, and a database with a full disk, answer only queries. */
 export async function checkPostgres(db: Database, clock: Clock): Promise<StoreCheck> {
   return await check(clock, async () => {
-    const reason = await db.sql.row<{ found: string }>(READ_ONLY_SQL);
-    if (reason !== null) throw new Error(`PostgreSQL ${readOnlyText(reason.found)}`);
+    const reason = await db.sql.row<{ value: string }>(READ_ONLY_SQL);
+    if (reason !== null) throw new Error(`PostgreSQL ${readOnlyText(reason.value)}`);
     if (db.isFull()) throw new Error(DISK_FULL_TEXT);
   });
 }

@@ -20,7 +20,7 @@ interface CheckInOptions {
   /** Folder in which check-ins wait while the database is unavailable. */
   readonly spoolFolder: string;
   /** Counts what is not taken. */
-  readonly beside: Pick<TelemetryRecorder, 'count'>;
+  readonly telemetry: Pick<TelemetryRecorder, 'count'>;
 }
 
 const SPOOL_BYTES_MAX = 16 * 1024 * 1024;
@@ -72,7 +72,7 @@ export class CheckInIntake {
     for (const { runId, configFault, ...sent } of checkIns) {
       if (configFault !== null) {
         faults.push(configFault);
-        this.#options.beside.count(owner.serviceId, 'check-in', 'bad_schedule');
+        this.#options.telemetry.count(owner.serviceId, 'check-in', 'bad_schedule');
       }
       const { orgId, serviceId } = owner;
       const checkIn = {
@@ -109,7 +109,7 @@ export class CheckInIntake {
 
   async #add(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
     const refusal = await this.#options.db.transaction((session) => storesOf(session).checkIns.add(checkIn));
-    if (refusal !== null) this.#options.beside.count(checkIn.serviceId, 'check-in', refusal);
+    if (refusal !== null) this.#options.telemetry.count(checkIn.serviceId, 'check-in', refusal);
     return refusal;
   }
 }

@@ -44,7 +44,8 @@ const ENCODINGS_MAX = 2;
 
 /**
  * The plain bytes of a request's body, by its Content-Encoding: gzip, deflate (with the zlib header or without), br,
- * zstd, identity or none. Works off the event loop, but for small bodies. A body that a proxy has already inflated is returned as it is.
+ * zstd, identity or none. Works off the event loop, but for small bodies. A body that a proxy has already inflated is
+ * returned as it is.
  *
  * Throws AppError `payload_too_large`, `unsupported_media_type` (unknown encoding) or `invalid_input` (broken stream).
  */

@@ -124,9 +124,9 @@ export function openIntake(options: IntakeOptions): Intake {
       // Packing many points takes milliseconds, so other requests that have just arrived go first.
       if (slices.some((slice) => weightOf(slice) > JOB_POINTS_MAX / 4)) await nextTurn();
       const announcements = announced.begin();
-      const jobs = byService(slices).map(({ orgId, serviceId, own }) => {
-        const items = own.reduce((sum, { from, to }) => sum + to - from, 0);
-        const bytes = packPoints(own, (_, { key }, newestAt) => announcements.isDue(serviceId, key, newestAt));
+      const jobs = byService(slices).map(({ orgId, serviceId, ofService }) => {
+        const items = ofService.reduce((sum, { from, to }) => sum + to - from, 0);
+        const bytes = packPoints(ofService, (_, { key }, newestAt) => announcements.isDue(serviceId, key, newestAt));
         return { orgId, serviceId, items, bytes };
       });
       await breaker.addDurable(storePoints, jobs);
@@ -142,8 +142,8 @@ export function openIntake(options: IntakeOptions): Intake {
     commitsMax: COMMITS_MAX,
     weigh: ({ sent }) => ({ bytes: sent.payload.length, count: 1 }),
     commit: async (accepted) => {
-      const jobs = byService(accepted).map(({ orgId, serviceId, own }) => {
-        return { orgId, serviceId, items: own.length, bytes: packEvents(own, cipher) };
+      const jobs = byService(accepted).map(({ orgId, serviceId, ofService }) => {
+        return { orgId, serviceId, items: ofService.length, bytes: packEvents(ofService, cipher) };
       });
       try {
         await addEvents(jobs);
@@ -189,10 +189,12 @@ interface OwnedSlice extends PointSlice {
 }
 
 /** Groups items into one job per service, so that workers can schedule services fairly. */
-function byService<Item extends Owner>(items: readonly Item[]): readonly (Owner & { readonly own: readonly Item[] })[] {
+function byService<Item extends Owner>(
+  items: readonly Item[],
+): readonly (Owner & { readonly ofService: readonly Item[] })[] {
   return [...Map.groupBy(items, ({ serviceId }) => serviceId).values()].flatMap((ofService) => {
     const [first] = ofService;
-    return first === undefined ? [] : [{ orgId: first.orgId, serviceId: first.serviceId, own: ofService }];
+    return first === undefined ? [] : [{ orgId: first.orgId, serviceId: first.serviceId, ofService }];
   });
 }
 

@@ -121,7 +121,7 @@ function* decode(
   }
   const points: ReadyPoint[] = (yield* lines.flush(at)).map((point) => ({
     ...point,
-    told: { ...point.told, unit: units.get(point.told.family) ?? '' },
+    announced: { ...point.announced, unit: units.get(point.announced.family) ?? '' },
   }));
   return yield* decodePoints(points, now, limits);
 }

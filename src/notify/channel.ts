@@ -5,7 +5,7 @@ import type { OutgoingMessage } from '#notify/message.ts';
 /** Result of handing a message to a provider. Reasons are our own words, never a provider's text. */
 export type Delivery =
   | { readonly kind: 'accepted'; readonly providerId: string | null }
-  /** Nothing was sent: 429, 5xx, no connection. */
+  /** Attempt that sent nothing: 429, 5xx, no connection. */
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
   /** The message may have been sent: a timeout after the request had left. */
   | { readonly kind: 'uncertain'; readonly reason: string }

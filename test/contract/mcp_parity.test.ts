@@ -29,7 +29,10 @@ const VIEWS = PERMISSIONS.filter((permission) => permission.endsWith(':view'));
 const HOLDERS = [...ROLES, 'read-only owner', 'organization', 'read-only organization'];
 
 const KINDS = ['malformed', 'of nothing', 'example'] as const;
-/** Whoever may call an action is refused for the same shape: one who may call all, and one who may not, are enough, in one era each. */
+/**
+ * Whoever may call an action is refused for the same shape: one who may call all, and one who may not, are enough, in
+ * one era each.
+ */
 const SEND_MALFORMED: ReadonlySet<string> = new Set(['owner', 'responder']);
 type Bodies = Partial<Record<(typeof KINDS)[number], Record<string, unknown>>>;
 

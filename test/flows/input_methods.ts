@@ -57,7 +57,10 @@ const IN_BAR = new Set(['Home', 'Incidents', 'On-call', 'Services']);
 
 const PEOPLE: Readonly<Record<Kind, string>> = { mouse: 'Mia', keyboard: 'Kim', touch: 'Tom' };
 
-/** Runs the same with three people at once, each in a browser of their own: where each of them stopped, and what was too small for a thumb. */
+/**
+ * Runs the same with three people at once, each in a browser of their own: where each of them stopped, and what was too
+ * small for a thumb.
+ */
 export async function withEachInputMethod(
   h: ConsoleWorld,
   {

@@ -31,7 +31,10 @@ interface Place {
   readonly above: string | null;
 }
 
-/** The middle of what is pressed for a control, the largest of it and its labels, and how high the area around it is that presses it. */
+/**
+ * The middle of what is pressed for a control, the largest of it and its labels, and how high the area around it is
+ * that presses it.
+ */
 function findPlace(control: BrowserElement): Place {
   const field = control.getAttribute('role') === 'combobox' ? control.closest('[class*=wrapper]') : null;
   const parts = [control, ...(field === null ? [] : [field]), ...(control.labels ?? [])];

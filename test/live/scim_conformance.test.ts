@@ -6,7 +6,10 @@ import { listeningWorld } from '#test/auth/oauth/listening_world.ts';
 import { identityProvider } from '#test/kit/identity_provider.ts';
 import { isInstalled, PROGRAMS, run } from '#test/live/program.ts';
 
-/** The public conformance checks of python-scim (`pip install scim2-tester==0.2.8 httpx`; `PYTHONPATH` may name a folder that has them). */
+/**
+ * The public conformance checks of python-scim (`pip install scim2-tester==0.2.8 httpx`; `PYTHONPATH` may name a folder
+ * that has them).
+ */
 const HAS_CHECKS = isInstalled('python3', '-c', 'import scim2_tester, httpx');
 
 /**

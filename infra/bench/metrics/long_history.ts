@@ -13,7 +13,10 @@ import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import { count, duration } from '#infra/bench/figures.ts';
 import { withFolder } from '#infra/bench/harness.ts';
 
-/** The first is a counter that begins again now and then, and belongs to the service that is asked; the others are gauges of another service. */
+/**
+ * The first is a counter that begins again now and then, and belongs to the service that is asked; the others are
+ * gauges of another service.
+ */
 const METRICS = Number(process.env['BENCH_METRICS'] ?? 7);
 export const ASKED_METRIC = 'metric_0';
 const SERIES = 1_750;

@@ -11,7 +11,10 @@ const NAME_LENGTH_MAX = 100;
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Fields of OpenID Connect, and of pages that are not shown. They have no use here, and some would make the provider reject the client. */
+/**
+ * Fields of OpenID Connect, and of pages that are not shown. They have no use here, and some would make the provider
+ * reject the client.
+ */
 const IGNORED_FIELDS = [
   'contacts',
   'default_acr_values',

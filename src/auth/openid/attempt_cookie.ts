@@ -16,7 +16,10 @@ export interface AttemptCookie {
   give(secret: string): string;
 }
 
-/** Over https the name has the prefix by which browsers refuse a cookie of another host or an insecure page. */
+/**
+ * Returns the cookie of an attempt. Over https its name has the prefix by which browsers refuse a cookie of another
+ * host or an insecure page.
+ */
 export function attemptCookieOf(baseUrl: string): AttemptCookie {
   const isSecure = baseUrl.startsWith('https://');
   const name = isSecure ? '__Host-tocsin_provider' : 'tocsin_provider';

@@ -54,7 +54,10 @@ export function periodOf(range: TimeRange): Period {
   return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
 }
 
-/** Query of the charts of one page, in one request. The previous answer for the same metrics stays until its successor has arrived. */
+/**
+ * Query of the charts of one page, in one request. The previous answer for the same metrics stays until its successor
+ * has arrived.
+ */
 export const chartsQuery = (orgId: string, range: TimeRange, queries: readonly ChartQuery[]) =>
   queryOptions({
     queryKey: [...topicKey(orgId, 'metrics'), 'query_metrics', range, queries],

@@ -125,7 +125,7 @@ export class BackupCheck {
       if (row === null) throw refused(`${where} is no row`);
       const faults = this.#asIs ? [] : check.faultsOf(only(row, byName));
       if (faults.length > 0) throw refusedRow(where, faultText(faults));
-      if (organizationTable !== undefined) this.#own(where, row, organizationTable);
+      if (organizationTable !== undefined) this.#checkReferences(where, row, organizationTable);
     }
   }
 
@@ -170,7 +170,7 @@ export class BackupCheck {
     for (const reference of this.#open) this.#settle(reference, true);
   }
 
-  #own(where: string, row: Row, { table, refersTo = [] }: (typeof ORGANIZATION_TABLES)[number]): void {
+  #checkReferences(where: string, row: Row, { table, refersTo = [] }: (typeof ORGANIZATION_TABLES)[number]): void {
     const { id, org_id: orgId } = row;
     let owner = table === 'organizations' ? String(id) : typeof orgId === 'string' ? orgId : null;
     for (const column of orgId === undefined ? refersTo : ['org_id', ...refersTo]) {

@@ -10,7 +10,10 @@ const IDLE_MAX = 0.05;
 const GARBAGE_BYTES_MIN = 24 * 1024 * 1024;
 
 interface Process {
-  /** Returns the processor time since the last call as a share of the time that has passed: others on the machine do not change it. */
+  /**
+   * Returns the processor time since the last call as a share of the time that has passed: others on the machine do not
+   * change it.
+   */
   busyShare(): number;
   /** Returns the bytes of objects and of the buffers they hold. */
   heapBytes(): number;

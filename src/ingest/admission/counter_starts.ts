@@ -27,20 +27,20 @@ export class CounterStarts {
   /** Samples of series that two processes are known to write at the same time. */
   overlaps = 0;
   readonly #batch: PointBatch;
-  readonly #known: SeriesStarts;
+  readonly #shared: SeriesStarts;
   readonly #oldest: number;
   /** Starts found in this request. */
-  readonly #own = new SeriesStarts();
+  readonly #added = new SeriesStarts();
 
   constructor(batch: PointBatch, seriesStarts: SeriesStarts, oldest: number) {
     this.#batch = batch;
-    this.#known = seriesStarts;
+    this.#shared = seriesStarts;
     this.#oldest = oldest;
   }
 
   /** Adds the starts of this request to the known ones; call it once the request is stored. */
   remember(): void {
-    this.#known.addAll(this.#own);
+    this.#shared.addAll(this.#added);
   }
 
   /** Returns the time at which to store a sample of a counter, for `note`. */
@@ -60,7 +60,7 @@ export class CounterStarts {
     const others = this.#othersOf(key);
     const isCurrent = current?.startAt === sample.startAt;
     const earlier = others.length === 0 || isCurrent ? null : earlierOf(others, sample);
-    const base = baseOf(sample, current, earlier, others.length > 0 || this.#known.isShared(key));
+    const base = baseOf(sample, current, earlier, others.length > 0 || this.#shared.isShared(key));
     // A start takes the place of no sample: a series has one point at a time.
     const startAt = sample.startAt + (sample.startAt === current?.at ? 1 : 0);
     if (base.kind === 'start') this.#add(seriesIndex, startAt, 0, sample.at);
@@ -71,9 +71,9 @@ export class CounterStarts {
     if (current !== null && sample.at <= current.at) return;
     if (current !== null && (base.kind !== 'none' || earlier !== null)) {
       const recent = others.filter((writer) => writer.startAt !== sample.startAt && writer.at > sample.at - WRITER_MS);
-      this.#own.setOthers(key, [...recent, current]);
+      this.#added.setOthers(key, [...recent, current]);
     }
-    this.#own.set(key, sample);
+    this.#added.set(key, sample);
   }
 
   /**
@@ -82,7 +82,7 @@ export class CounterStarts {
    */
   noteHistogram(countIndex: number, startAt: number, sentAt: number, sent: SentHistogram): BucketBases {
     const key = this.#keyOf(countIndex);
-    const exports = this.#own.histograms.of(key) ?? this.#known.histograms.of(key) ?? [];
+    const exports = this.#added.histograms.of(key) ?? this.#shared.histograms.of(key) ?? [];
     const newest = exports.at(-1);
     const before = exports.find((writer) => isSameWriter(writer, { startAt }));
     const histogram = before === undefined ? sent : asCoarse(sent, before.histogram);
@@ -92,7 +92,7 @@ export class CounterStarts {
       before ? writerOfExport(before) : null,
     );
     const isNewer = newest === undefined || at > newest.at;
-    if (isNewer) this.#own.histograms.set(key, withExport(exports, { startAt, at, histogram }));
+    if (isNewer) this.#added.histograms.set(key, withExport(exports, { startAt, at, histogram }));
     const bases = { at, lastAt: before?.at ?? Number.NaN, counts: null, histogram };
     if (!isNewer || newest === undefined) return bases;
     if (before === undefined) return { ...bases, counts: countsOfNewWriter({ startAt, at, histogram }, newest) };
@@ -111,18 +111,18 @@ export class CounterStarts {
     const base = counts?.[place];
     if (base !== undefined) {
       this.#add(seriesIndex, at - 1, base, at);
-      this.#own.set(key, { ...sample, startAt: Number.isNaN(startAt) ? at : startAt });
+      this.#added.set(key, { ...sample, startAt: Number.isNaN(startAt) ? at : startAt });
       return;
     }
     const earlierStart = this.#currentOf(key)?.startAt ?? Number.NaN;
     if (Number.isNaN(startAt)) {
       if (!Number.isNaN(earlierStart)) return;
-      this.#own.set(key, { ...sample, startAt: Number.isNaN(lastAt) ? at : lastAt });
+      this.#added.set(key, { ...sample, startAt: Number.isNaN(lastAt) ? at : lastAt });
       if (!Number.isNaN(lastAt)) this.#add(seriesIndex, lastAt, 0, at);
       return;
     }
     if (earlierStart >= startAt) return;
-    this.#own.set(key, sample);
+    this.#added.set(key, sample);
     this.#add(seriesIndex, lastAt > startAt ? lastAt : startAt, 0, at);
   }
 
@@ -136,11 +136,11 @@ export class CounterStarts {
   }
 
   #othersOf(key: bigint): readonly CounterWriter[] {
-    return this.#own.others(key) ?? this.#known.others(key) ?? [];
+    return this.#added.others(key) ?? this.#shared.others(key) ?? [];
   }
 
   #currentOf(key: bigint): CounterWriter | null {
-    return this.#own.current(key) ?? this.#known.current(key);
+    return this.#added.current(key) ?? this.#shared.current(key);
   }
 }
 

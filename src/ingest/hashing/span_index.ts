@@ -78,7 +78,10 @@ export class SpanIndex {
   }
 }
 
-/** Whether `length` bytes are the same in both places: 6 ns for 24 bytes, of which `Buffer.compare` makes 65, and a loop over bytes 33. */
+/**
+ * Whether `length` bytes are the same in both places: 6 ns for 24 bytes, of which `Buffer.compare` makes 65, and a loop
+ * over bytes 33.
+ */
 export function isSameSpan(a: DataView, aStart: number, b: DataView, bStart: number, length: number): boolean {
   if (length < 8) return isSameShort(a, aStart, b, bStart, length);
   const last = length - 8;

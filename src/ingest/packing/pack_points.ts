@@ -29,7 +29,7 @@ export type ServiceNeedsLabels = (serviceId: Id<'service'>, series: Series, newe
  * Stored jobs have this form, so its names never change.
  */
 interface Head {
-  readonly services: readonly (readonly [serviceId: Id<'service'>, points: number, told: number])[];
+  readonly services: readonly (readonly [serviceId: Id<'service'>, points: number, types: number])[];
   readonly names: readonly string[];
   readonly texts: readonly string[];
   readonly announced: { readonly count: number; readonly labels: number };

@@ -75,12 +75,13 @@ function answerV2(
 }
 
 /**
- * Prometheus remote write: a snappy block with a protobuf message of version 1.0 or 2.0. `body` is compressed; its Content-Encoding
- * (`snappy`) is undone here. Stale markers become points of kind `stale`; of exemplars, those that name a trace are kept. All requests that share a
- * `memory` need the same limits, except for the age of points and the allowed series.
+ * Prometheus remote write: a snappy block with a protobuf message of version 1.0 or 2.0. `body` is compressed; its
+ * Content-Encoding (`snappy`) is undone here. Stale markers become points of kind `stale`; of exemplars, those that
+ * name a trace are kept. All requests that share a `memory` need the same limits, except for the age of points and the
+ * allowed series.
  *
- * Throws `unsupported_media_type` (any other version), `payload_too_large`, or `invalid_input` when the
- * body cannot be decoded at all.
+ * Throws `unsupported_media_type` (any other version), `payload_too_large`, or `invalid_input` when the body cannot be
+ * decoded at all.
  */
 export function* decodePrometheusWrite(
   body: Buffer,

@@ -51,7 +51,7 @@ export function* decodePoints(
   const bodyBytes = points.reduce((sum, { name, tags }) => sum + name.length + 60 * (tags.length + 1), 0);
   const admission = new PointAdmission(now, limits, { bodyBytes });
   const labels: Label[] = [];
-  for (const [index, { name, tags, value, kind, at, told }] of points.entries()) {
+  for (const [index, { name, tags, value, kind, at, announced }] of points.entries()) {
     if (index % 128 === 127) yield;
     labels.length = 0;
     for (const [tag, text] of tags) labels.push(admission.label(tag, text));
@@ -59,7 +59,7 @@ export function* decodePoints(
     const series = admission.findOrAddSeries(admission.label(NAME_LABEL, name), labels);
     if (typeof series === 'string') admission.refuse(series, place);
     else {
-      admission.announceType(told.family, told.type, told.unit);
+      admission.announceType(announced.family, announced.type, announced.unit);
       admission.add(series, at, value, kind, place);
     }
   }
@@ -195,7 +195,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
     }
   };
 
-  /** After a restart a gauge goes on from what is stored of it. Those whose value cannot be asked for now wait. */
+  /** Reads the stored values from which gauges go on after a restart. Gauges whose values cannot be read now wait. */
   const findBases = async (key: string, { address, lines }: Sending): Promise<void> => {
     const gauges = lines.relativeGauges(RELATIVE_GAUGES_MAX);
     if (gauges.length === 0) return;

@@ -111,14 +111,16 @@ export class ServiceTypes {
 
   async #write(): Promise<void> {
     const taken = [...this.#services].flatMap(([serviceId, { types }]) =>
-      types.hasUnwritten ? [{ serviceId, types, told: types.takeUnwritten() }] : [],
+      types.hasUnwritten ? [{ serviceId, types, unwritten: types.takeUnwritten() }] : [],
     );
     if (taken.length === 0) return;
     try {
-      const announcements = taken.flatMap(({ serviceId, told }) => told.map((type) => ({ serviceId, ...type })));
+      const announcements = taken.flatMap(({ serviceId, unwritten }) =>
+        unwritten.map((type) => ({ serviceId, ...type })),
+      );
       await this.#store().announce(announcements, this.#options.clock.now());
     } catch (error) {
-      for (const { types, told } of taken) types.leaveUnwritten(told.map(({ name }) => name));
+      for (const { types, unwritten } of taken) types.leaveUnwritten(unwritten.map(({ name }) => name));
       throw error;
     }
   }

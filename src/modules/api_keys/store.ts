@@ -41,17 +41,17 @@ export type ListedApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LISTED)[number
   readonly apiKeyId: Id<'apikey'>;
   readonly userName: string | null;
   readonly createdByName: string | null;
-  /** Made at the first start or by the command line, as long as the audit log says so. */
+  /** Whether the key was made at the first start or by the command line, as long as the audit log says so. */
   readonly isBySystem: boolean;
 };
 
 /** Filter of API keys. */
 export interface ApiKeyFilter {
-  /** Only personal keys of this one; null: all of the organization. */
+  /** Person whose personal keys are listed; null for all keys of the organization. */
   readonly ofUser: Id<'user'> | null;
   /** Part of its name, of how it begins, or of the name of whom it acts as or who created it. */
   readonly text?: string | undefined;
-  /** Only keys of the organization that this person created. */
+  /** Creator of the listed keys of the organization. */
   readonly creatorId?: string | undefined;
 }
 
@@ -98,7 +98,7 @@ export class ApiKeyStore extends PostgresStore {
 
   /** Lists keys that were not revoked, newest first. */
   async list(orgId: Id<'org'>, filter: ApiKeyFilter, { after, limit }: NewestPage<'apikey'>): Promise<ListedApiKey[]> {
-    let query = this.#found(orgId, filter);
+    let query = this.#matching(orgId, filter);
     if (after !== null) {
       query = query.where((eb) => eb(eb.refTuple('k.created_at', 'k.id'), '<', eb.tuple(after.at, after.id)));
     }
@@ -106,7 +106,7 @@ export class ApiKeyStore extends PostgresStore {
   }
 
   async count(orgId: Id<'org'>, filter: ApiKeyFilter): Promise<number> {
-    const { count } = await this.#found(orgId, filter)
+    const { count } = await this.#matching(orgId, filter)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
@@ -157,7 +157,7 @@ export class ApiKeyStore extends PostgresStore {
     return count;
   }
 
-  #found(orgId: Id<'org'>, { ofUser, text, creatorId }: ApiKeyFilter) {
+  #matching(orgId: Id<'org'>, { ofUser, text, creatorId }: ApiKeyFilter) {
     let query = this.#listed(orgId);
     if (ofUser !== null) query = query.where('k.user_id', '=', ofUser);
     if (creatorId !== undefined) {

@@ -53,8 +53,9 @@ export const GROUPING_CAPACITY = {
 
 /**
  * Adds the events of jobs to their groups and stores them. At the first attempt, jobs are handled in batches; a large
- * one by itself, and its events in a thread of their own, so that it holds up no others. If that fails, or if reading takes too long, the next attempt handles each event of the job separately: see `groupOneByOne`.
- * Events that take too long by themselves are quarantined for hours.
+ * one by itself, and its events in a thread of their own, so that it holds up no others. If that fails, or if reading
+ * takes too long, the next attempt handles each event of the job separately: see `groupOneByOne`. Events that take too
+ * long by themselves are quarantined for hours.
  */
 export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
   const thread = new EventThread();

@@ -40,7 +40,7 @@ const SHARED = 'shared';
 
 type WithinTime = (turn: () => void) => void;
 
-/** One for each limit: work with the same one shares turns. */
+/** Time limits by their length: work with the same limit shares turns. */
 const withinTime = new Map<number, WithinTime>();
 
 function withinTimeOf({ eventMs }: Reading): WithinTime {

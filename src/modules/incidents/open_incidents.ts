@@ -54,16 +54,16 @@ export async function openIncidents(
   const bySource = [...Map.groupBy(fresh, ({ rule, cause }) => `${rule.serviceId} ${cause.kind}`)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, [first, ...others]]) =>
-      first === undefined ? [] : [{ source: sourceOf(first), own: [first, ...others] }],
+      first === undefined ? [] : [{ source: sourceOf(first), openings: [first, ...others] }],
     );
   const recent = await stores.storms.countRecent(
     bySource.map(({ source }) => source),
     now.subtract({ minutes: limit.minutes }),
     Math.min(limit.incidents, COUNTED_MAX),
   );
-  const limited = bySource.map(({ source, own }, index) => {
+  const limited = bySource.map(({ source, openings }, index) => {
     const remaining = remainingIncidents(recent[index] ?? 0, limit);
-    return { source, opening: own.slice(0, remaining), excess: own.slice(remaining) };
+    return { source, opening: openings.slice(0, remaining), excess: openings.slice(remaining) };
   });
   await openAll(
     unit,
@@ -104,8 +104,8 @@ interface Source {
 }
 
 /**
- * Adds firings of one policy to the storm that takes members now, whoever has it by now, or opens a new storm. A storm takes members until none
- * has come for the minutes of the limit; the next storm pages again.
+ * Adds firings of one policy to the storm that takes members now, whoever has it by now, or opens a new storm. A storm
+ * takes members until none has come for the minutes of the limit; the next storm pages again.
  */
 async function joinStorm(
   unit: UnitOfWork,

@@ -55,7 +55,7 @@ export class InvitationStore extends PostgresStore {
     { after, limit }: NewestPage<'invitation'>,
     now: Temporal.Instant,
   ): Promise<InvitationRow[]> {
-    let query = this.#found(orgId, filter, now);
+    let query = this.#matching(orgId, filter, now);
     if (after !== null) {
       query = query.where((eb) => eb(eb.refTuple('i.created_at', 'i.id'), '<', eb.tuple(after.at, after.id)));
     }
@@ -63,7 +63,7 @@ export class InvitationStore extends PostgresStore {
   }
 
   async count(orgId: Id<'org'>, filter: InvitationFilter, now: Temporal.Instant): Promise<number> {
-    const { count } = await this.#found(orgId, filter, now)
+    const { count } = await this.#matching(orgId, filter, now)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
@@ -81,7 +81,7 @@ export class InvitationStore extends PostgresStore {
 
   /** Finds the open invitation of an address, in any case. */
   async findOpenOf(orgId: Id<'org'>, email: string, now: Temporal.Instant): Promise<InvitationRow | null> {
-    const rows = await this.#found(orgId, { isAccepted: false }, now)
+    const rows = await this.#matching(orgId, { isAccepted: false }, now)
       .where(({ eb, fn, val }) => eb(fn('lower', ['i.email']), '=', fn('lower', [val(email)])))
       .execute();
     return rows.find(({ isOpen }) => isOpen) ?? null;
@@ -128,7 +128,7 @@ export class InvitationStore extends PostgresStore {
     await this.deleteFrom('invitations').where('accepted_at', 'is', null).where('expires_at', '<=', before).execute();
   }
 
-  #found(orgId: Id<'org'>, { isAccepted }: InvitationFilter, now: Temporal.Instant) {
+  #matching(orgId: Id<'org'>, { isAccepted }: InvitationFilter, now: Temporal.Instant) {
     const query = this.#invitations(now).where('i.org_id', '=', orgId).where('i.revoked_at', 'is', null);
     if (isAccepted === undefined) return query;
     return query.where('i.accepted_at', isAccepted ? 'is not' : 'is', null);

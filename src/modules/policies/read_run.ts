@@ -85,7 +85,7 @@ interface PolicySettings {
   settingOf(policy: PolicyPlan, severity: string): EscalationSetting;
   /** Returns the schedules of a team and the people in them. */
   teamOf(teamId: Id<'team'>): TeamOnCall;
-  /** Everybody whom a step may page and who belongs to the organization. */
+  /** People of the organization whom a step may page. */
   readonly people: ReadonlyMap<string, ReachablePerson>;
 }
 

@@ -269,7 +269,7 @@ export class TeamStore extends PostgresStore {
     return membership.user_id;
   }
 
-  /** After the last; once that is the largest integer of the contract, beside it. */
+  /** Returns the place after the last; once that is the largest integer of the contract, the same place. */
   async #nextSortOrder(teamId: Id<'team'>): Promise<number> {
     const last = await this.selectFrom('team_members')
       .select(({ fn }) => fn.max('sort_order').as('sortOrder'))

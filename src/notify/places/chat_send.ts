@@ -44,7 +44,7 @@ export async function sendJson(request: ChatRequest): Promise<ChatSent> {
   return { outcome: { kind: isOfMessage ? 'refused' : 'retry', reason, ...sent }, status, text };
 }
 
-/** Only the message of an incident is changed later. */
+/** Leaves out the reference of a message that is not changed later: only that of an incident is. */
 export function withoutReference(outcome: PlaceOutcome): PlaceOutcome {
   return outcome.kind === 'sent' ? { ...outcome, reference: null } : outcome;
 }

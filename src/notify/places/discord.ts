@@ -58,7 +58,7 @@ const CONTENT_LENGTH_MAX = 2_000;
 const TITLE_LENGTH_MAX = 256;
 const FIELD_LENGTH_MAX = 1_024;
 
-/** Nothing in a message mentions anybody. */
+/** Option that keeps every message from mentioning anybody. */
 const MENTIONS_NOBODY = { allowed_mentions: { parse: [] } };
 
 const COLORS = { triggered: 0xd63939, acknowledged: 0xd98c0a, resolved: 0x2b8a3e } as const;

@@ -68,7 +68,7 @@ export function slackSender({ http, bases }: PlaceSenderContext): PlaceSender {
   };
 }
 
-/** Nothing in a message is made a link or a mention, or shown as a preview. */
+/** Options that make nothing in a message a link, a mention or a preview. */
 const QUIET = { unfurl_links: false, unfurl_media: false, link_names: false };
 
 interface SlackCall {

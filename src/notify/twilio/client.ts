@@ -122,8 +122,8 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
 
 /**
  * Returns the delivery for a failed request. The library throws three shapes: its own error with a numeric code, one
- * without any, and the transport's error with a text as code. A certificate that is not accepted has let nothing pass. A timeout, or a connection lost after the request had
- * left, is uncertain: it may have been sent.
+ * without any, and the transport's error with a text as code. A certificate that is not accepted has let nothing pass.
+ * A timeout, or a connection lost after the request had left, is uncertain: it may have been sent.
  */
 export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };

@@ -15,7 +15,10 @@ interface Server {
   readonly host: string;
 }
 
-/** A server that is away is given up soon, and left out. https://clickhouse.com/docs/operations/settings/settings#skip_unavailable_shards */
+/**
+ * A server that is away is given up soon, and left out.
+ * https://clickhouse.com/docs/operations/settings/settings#skip_unavailable_shards
+ */
 const WHO_IS_THERE: ClickHouseSettings = {
   skip_unavailable_shards: 1,
   connections_with_failover_max_tries: '1',
@@ -93,7 +96,7 @@ async function engineOf(client: ClickHouseClient, database: string): Promise<str
   return table?.[0] ?? null;
 }
 
-/** Each once, in the order in which `clusterAllReplicas` counts them. */
+/** Lists the servers, each once, in the order in which `clusterAllReplicas` counts them. */
 async function listServers(client: ClickHouseClient, cluster: string): Promise<Server[]> {
   const hosts = await rows<[shard: number, host: string, port: number]>(
     client,

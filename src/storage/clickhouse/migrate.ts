@@ -29,8 +29,9 @@ export interface ClickHouseMigration {
 }
 
 /**
- * Limits on the tokens of inserts that are remembered for a table: https://clickhouse.com/docs/operations/settings/merge-tree-settings.
- * Under load a thousand inserts are over within minutes. One server may be a service that replicates by itself.
+ * Limits on the tokens of inserts that are remembered for a table:
+ * https://clickhouse.com/docs/operations/settings/merge-tree-settings. Under load a thousand inserts are over within
+ * minutes. One server may be a service that replicates by itself.
  */
 const TOKENS_MAX = { server: 10_000, cluster: 50_000 };
 const TOKENS_SECONDS = 6 * 3_600;

@@ -6,7 +6,7 @@ import { Client, type ClientConfig, type Pool } from 'pg';
 interface Silence {
   /** A connection in use that says nothing for longer is ended, whatever the server says of it. */
   readonly endAfterMs: number;
-  /** After so long the server is asked about it. */
+  /** Time after which the server is asked about it. */
   readonly askAfterMs?: number;
   /** Address of the server, which is asked about connections that say nothing. */
   readonly server: ClientConfig;

@@ -54,7 +54,10 @@ export interface BegunJob extends DurableJobKey {
 /** The oldest jobs of one service that `listReady` reads, however many it has. */
 export const READY_OF_SERVICE_MAX = 50;
 
-/** Nobody watches for longer without saying so again: such a time was written by a clock that has been set back since. */
+/**
+ * Longest time for which a process watches without renewing it: a later time was written by a clock that was set back
+ * since.
+ */
 const WATCH_MS_MAX = 5_000;
 
 /** Rounded as the column `ready_at` is: a job that was put back a microsecond ago is ready. */

@@ -13,7 +13,7 @@ export const toRow = (row: NewJobRow) => toColumns(DurableJobEntity, row);
 /** Time for which some worker still looks for jobs by itself, in milliseconds. */
 export const WATCHED_FOR_MS = sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs');
 
-/** Most of what is accepted together is of one service. */
+/** Statement that inserts one job: data that is accepted together is mostly of one service. */
 export const INSERT_ONE = prepared((db, job: Values<NewJobRow & { watch: string }>) =>
   db
     .with('stored', (insert) =>

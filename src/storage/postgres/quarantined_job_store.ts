@@ -26,7 +26,7 @@ export class QuarantinedJobStore {
     this.#session = session;
   }
 
-  /** Nobody begins them for so long. Then each is as suspicious as it is said here. */
+  /** Quarantines jobs: no worker begins them for this time. Then each has this crash score. */
   async add(keys: readonly DurableJobKey[], forMs: number, crashScore: number): Promise<void> {
     await this.#session.db
       .updateTable('durable_jobs as k')

@@ -1,5 +1,8 @@
-/** One row, with the reason, from a server that takes no changes; none from one that does. Asks for nothing of a session. */
-export const READ_ONLY_SQL = `select case when pg_is_in_recovery() then 'standby' else 'setting' end as found
+/**
+ * Query whose only row is the reason why a server takes no changes; no row if it takes them. It needs nothing of a
+ * session.
+ */
+export const READ_ONLY_SQL = `select case when pg_is_in_recovery() then 'standby' else 'setting' end as value
   where pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
 
 /** Returns the text that follows the name of the server. */

@@ -4,7 +4,7 @@ import { Temporal } from '#kernel/time.ts';
 import { anyOf, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { WorkerEntity } from '#storage/postgres/entities/jobs.ts';
 
-/** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */
+/** Longest time ahead for which a process can be alive: a later time was written by a clock that was set back since. */
 const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
 /** Time for which the row of a process that died stays, for those who look. */
 const REMOVED_AFTER = Temporal.Duration.from({ minutes: 10 });

@@ -115,11 +115,11 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
     options: { connection: pool },
     engine: 'postgres',
     ping: async () => {
-      const { rows } = await pool.query<{ found: string }>(READ_ONLY_SQL);
+      const { rows } = await pool.query<{ value: string }>(READ_ONLY_SQL);
       const [reason] = rows;
       if (reason === undefined) return;
       closeStale();
-      throw new Error(`PostgreSQL ${readOnlyText(reason.found)}`);
+      throw new Error(`PostgreSQL ${readOnlyText(reason.value)}`);
     },
     close: () => pool.end(),
   };

@@ -42,7 +42,7 @@ export class PoisonJobIsolation {
     this.#tell();
   }
 
-  /** There is nothing any more that has to run apart. */
+  /** Gives up waiting to run jobs apart. */
   cancel(onFree: OnFree): void {
     this.#blocked.delete(onFree);
     if (this.#next !== onFree) return;

@@ -17,7 +17,7 @@ export interface PendingJob {
   readonly delayMs: number;
 }
 
-/** No job is delayed longer than this: the sweep finds the row when it is due. */
+/** Longest delay of a job: the sweep finds the row when it is due later. */
 export const ALARM_HORIZON_MS = 24 * 60 * 60 * 1000;
 
 export interface QueueDepth {

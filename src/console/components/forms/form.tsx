@@ -9,7 +9,10 @@ interface FormProps extends Omit<ComponentProps<'form'>, 'ref' | 'noValidate' | 
   readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
 }
 
-/** Form that shows faults at its fields and never leaves the page. The first faulty field gets the focus when the form is sent or refused. */
+/**
+ * Form that shows faults at its fields and never leaves the page. The first faulty field gets the focus when the form
+ * is sent or refused.
+ */
 export function Form({ error, onSubmit, ...others }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [sent, setSent] = useState(0);

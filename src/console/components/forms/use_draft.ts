@@ -49,7 +49,7 @@ export function useDraftState<Values extends object>(
 
 interface Stored<Values> {
   readonly key: string;
-  readonly found: StoredDraft | null;
+  readonly saved: StoredDraft | null;
   /** Initial values of the form. */
   readonly values: Values;
   readonly base: Values;
@@ -61,9 +61,9 @@ export function useStored<Values extends object>({ form, base }: DraftOptions<Va
   const key = draftKey(session.user.userId, org.orgId, form);
   const [stored] = useState(() => {
     const draft = readDraft(key);
-    if (draft === null) return { found: draft, values: base, base };
+    if (draft === null) return { saved: draft, values: base, base };
     return {
-      found: draft,
+      saved: draft,
       values: { ...base, ...fittingValues(base, draft.values) },
       base: { ...base, ...fittingValues(base, draft.base) },
     };
@@ -86,9 +86,9 @@ export function useDraftOf<Values extends object>({
   values,
   setValues,
 }: DraftState<Values>) {
-  const { key, found } = stored;
+  const { key, saved } = stored;
   const [startedFrom, setStartedFrom] = useState(stored.base);
-  const [isRestored, setIsRestored] = useState(found !== null && !isSame(stored.values, base));
+  const [isRestored, setIsRestored] = useState(saved !== null && !isSame(stored.values, base));
   // Data of the server before it accepted the form, until the new data has arrived.
   const [outdated, setOutdated] = useState<Values | null>(null);
   const merged = mergeChanges(startedFrom, values, isSame(base, outdated) ? startedFrom : base);
@@ -127,7 +127,7 @@ export function useDraftOf<Values extends object>({
 
   return {
     startedFrom,
-    restoredAt: isRestored && found !== null ? found.at : null,
+    restoredAt: isRestored && saved !== null ? saved.at : null,
     conflicts: merged.conflicts,
     done: () => {
       removeDraft(key);

@@ -2,7 +2,7 @@
 export interface TestRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as JSON, unless it is a text. */
+  /** Body, sent as JSON unless it is a text. */
   readonly body: unknown;
 }
 

@@ -45,7 +45,7 @@ interface ReadAnswer {
   readonly notification: NotificationRow;
   readonly incidents: readonly IncidentRow[];
   /** Answers already given, by incident, for incidents that this answer would not change. */
-  readonly given: ReadonlyMap<string, GivenAnswer>;
+  readonly earlierAnswers: ReadonlyMap<string, GivenAnswer>;
 }
 
 const VERB: Record<Answer, string> = { acknowledge: 'Acknowledge', resolve: 'Resolve' };
@@ -156,7 +156,7 @@ async function readIncidents(
   const incidents = await listIncidentsOf(stores, notification);
   if (incidents.length === 0 && notification.kind !== 'digest') return GONE;
   const earlierAnswers = await findGivenAnswers(stores, answer, notification, incidents);
-  return { answer, notification, incidents, given: earlierAnswers };
+  return { answer, notification, incidents, earlierAnswers };
 }
 
 /** Returns the page for somebody whom this link may not answer for; null if it may. */
@@ -178,7 +178,10 @@ async function refuseSpeaking(
   return notForThem(refusalSentence(refusal, context, notification));
 }
 
-function questionOf(context: AnswerContext, { answer, notification, incidents, given }: ReadAnswer): AnswerPage {
+function questionOf(
+  context: AnswerContext,
+  { answer, notification, incidents, earlierAnswers }: ReadAnswer,
+): AnswerPage {
   const { orgId } = notification;
   const link = linkToIncidents(context, orgId, incidents);
   const [only, ...others] = incidents;
@@ -187,7 +190,7 @@ function questionOf(context: AnswerContext, { answer, notification, incidents, g
       `Incident ${only.number}, severity ${only.severity}, is ${only.status}. It was triggered ${shownTime(only.triggeredAt)}.`,
     ];
     const page = { status: 200, heading: `${only.serviceName}: ${only.title}`, paragraphs, link };
-    const done = given.get(only.id);
+    const done = earlierAnswers.get(only.id);
     if (done === undefined) return { ...page, button: VERB[answer] };
     return { ...page, paragraphs: [...paragraphs, ...done.paragraphs] };
   }
@@ -196,19 +199,19 @@ function questionOf(context: AnswerContext, { answer, notification, incidents, g
   });
   const left = incidents.length - paragraphs.length;
   if (left > 0) paragraphs.push(`And ${left} more.`);
-  return incidents.some(({ id }) => !given.has(id))
+  return incidents.some(({ id }) => !earlierAnswers.has(id))
     ? { status: 200, heading: `${VERB[answer]} ${incidents.length} incidents?`, paragraphs, link, button: VERB[answer] }
     : { status: 200, heading: NOTHING_LEFT, paragraphs, link };
 }
 
 async function act(context: AnswerContext, request: FastifyRequest, pageLink: ReadAnswer): Promise<AnswerPage> {
-  const { answer, notification, incidents, given } = pageLink;
+  const { answer, notification, incidents, earlierAnswers } = pageLink;
   const link = linkToIncidents(context, notification.orgId, incidents);
   const [only] = incidents;
-  const done = incidents.length === 1 ? given.get(only?.id ?? '') : undefined;
+  const done = incidents.length === 1 ? earlierAnswers.get(only?.id ?? '') : undefined;
   if (done !== undefined) return { ...done, link };
   const answerer = receiverOf(notification, { requestId: request.id, address: request.ip });
-  const ids = incidents.map(({ id }) => id).filter((id) => !given.has(id));
+  const ids = incidents.map(({ id }) => id).filter((id) => !earlierAnswers.has(id));
   await storesOf(context.db.session()).notifications.markAnswered(notification.id, context.clock.now());
   const answered = await answerAsPerson(context, answerer, ids, answer);
   const paragraphs =

@@ -109,12 +109,12 @@ export async function mountIngest(
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
     exemplars: new ExemplarRecorder({ store: new ExemplarStore(context.clickhouse), log }),
-    beside: telemetry,
+    telemetry,
     checkIns: new CheckInIntake({
       db,
       clock,
       log,
-      beside: telemetry,
+      telemetry,
       spoolFolder: path.resolve(config.dataDir, 'spool_check_ins'),
     }),
     clock,
@@ -133,7 +133,7 @@ export async function mountIngest(
       ingest.intake.close(),
       ingest.series.close(),
       ingest.types.close(),
-      ingest.beside.close(),
+      ingest.telemetry.close(),
       ingest.exemplars.close(),
       refusals.close(),
     ]);

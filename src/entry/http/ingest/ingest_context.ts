@@ -41,7 +41,7 @@ export interface IngestContext {
   /** Single observations with their traces. */
   readonly exemplars: ExemplarRecorder;
   /** Items other than points and events. */
-  readonly beside: TelemetryRecorder;
+  readonly telemetry: TelemetryRecorder;
   /** Runs of scheduled jobs. */
   readonly checkIns: CheckInIntake;
   readonly clock: Clock;

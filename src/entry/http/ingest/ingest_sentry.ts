@@ -156,7 +156,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
 async function takeEvents(context: IngestContext, target: IngestTarget, delivery: SentryDelivery): Promise<void> {
   const { serviceId } = target;
   const { events, dropped } = delivery;
-  await context.beside.accept(serviceId, delivery);
+  await context.telemetry.accept(serviceId, delivery);
   const tooLarge = dropped.filter(({ type, reason }) => type === 'event' && reason === 'too_large').length;
   if (events.length === 0 && tooLarge > 0) throw new AppError('payload_too_large', TOO_LARGE);
   try {
@@ -178,7 +178,7 @@ async function takeMetrics(
   if (metrics.length === 0) return null;
   const { serviceId } = target;
   const notKept = (reason: string, count = metrics.length): void =>
-    context.beside.count(serviceId, 'metric', reason, count);
+    context.telemetry.count(serviceId, 'metric', reason, count);
   if (!target.capabilities.includes('metrics')) {
     notKept('not_enabled');
     return null;

@@ -28,9 +28,10 @@ interface Stream {
 }
 
 /**
- * Checks the permissions behind the open streams twice a second, so that whoever has left is out within one, and notifies each stream whose permissions have
- * changed that its tools have. It polls the store, so that it does not matter where, how and in which process
- * somebody's role or key was changed. The stream of a credential that is refused by now ends.
+ * Checks the permissions behind the open streams twice a second, so that whoever has left is out within one, and
+ * notifies each stream whose permissions have changed that its tools have. It polls the store, so that it does not
+ * matter where, how and in which process somebody's role or key was changed. The stream of a credential that is refused
+ * by now ends.
  */
 export class ToolListWatch {
   readonly #limits: StreamLimits;

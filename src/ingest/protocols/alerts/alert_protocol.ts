@@ -61,7 +61,7 @@ export type AlertReading =
   | { readonly kind: 'heartbeat'; readonly name: string; readonly answer: () => AlertAnswer }
   /** Something that is looked up of what was sent before. */
   | { readonly kind: 'lookup'; readonly lookup: AlertLookup }
-  /** Nothing to do. */
+  /** Answer without any effect. */
   | { readonly kind: 'answer'; readonly answer: AlertAnswer };
 
 export interface SentDeploy {

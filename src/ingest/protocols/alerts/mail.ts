@@ -24,7 +24,10 @@ const CARRIAGE_RETURN = 0x0d;
 const SIGN = '='.charCodeAt(0);
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09]);
 
-/** Returns as much of a mail as the parser takes some milliseconds for, whoever wrote it: its beginning, and of each field of its head the beginning. */
+/**
+ * Returns as much of a mail as the parser takes some milliseconds for, whoever wrote it: its beginning, and of each
+ * field of its head the beginning.
+ */
 export function boundedMail(mail: Buffer): Buffer {
   const bytes = mail.subarray(0, BYTES_MAX);
   const parts: Buffer[] = [];

@@ -53,7 +53,7 @@ export class NativePoints {
   readonly #names: Texts;
   readonly #labels: Texts;
   /** Labels of the point being read. */
-  readonly #own: Label[] = [];
+  readonly #pointLabels: Label[] = [];
   readonly #faults: string[] = [];
   #isFaulty = false;
   #described = 0;
@@ -77,7 +77,7 @@ export class NativePoints {
       cursor.skip();
       return;
     }
-    emptyLabels(this.#own);
+    emptyLabels(this.#pointLabels);
     this.#isFaulty = false;
     let name: Label | null = null;
     let value = 0;
@@ -107,14 +107,14 @@ export class NativePoints {
 
   #add(name: Label, at: number, value: number): void {
     const admission = this.#admission;
-    const series = admission.findOrAddSeries(name, this.#own);
+    const series = admission.findOrAddSeries(name, this.#pointLabels);
     if (typeof series === 'string') admission.refuse(series, this.#place);
     else admission.add(series, at, value, this.#kindOf(name.value), this.#place);
   }
 
   /** Returns the kind by the type if senders declared one, else by the ending of the name; the bound makes a bucket. */
   #kindOf(name: string): PointKind {
-    const isBucket = name.endsWith('_bucket') && this.#own.some((label) => label.name === 'le');
+    const isBucket = name.endsWith('_bucket') && this.#pointLabels.some((label) => label.name === 'le');
     if (!isBucket && !name.endsWith('_total')) return 'gauge';
     return kindOfSeries(name, () => false, this.#admission.limits.types.typeOf);
   }
@@ -180,7 +180,7 @@ export class NativePoints {
       this.#expect('labels', 'an object');
       return;
     }
-    const labels = this.#own;
+    const labels = this.#pointLabels;
     const { labelsMax } = this.#admission.limits;
     emptyLabels(labels);
     const start = cursor.pos;

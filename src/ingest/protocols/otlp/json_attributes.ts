@@ -131,7 +131,7 @@ export class JsonAttributes {
   readonly #admission: PointAdmission;
   readonly #invalid: InvalidField;
   readonly #spans: SpanIndex;
-  readonly #known: Label[] = [];
+  readonly #decoded: Label[] = [];
 
   constructor(cursor: JsonCursor, admission: PointAdmission, invalid: InvalidField) {
     this.#cursor = cursor;
@@ -147,7 +147,7 @@ export class JsonAttributes {
     cursor.skip();
     if (this.labels.length > labelsMax) return;
     const number = this.#spans.numberOf(start, cursor.pos);
-    this.labels.push((this.#known[number] ??= this.#decode(start, cursor.pos)));
+    this.labels.push((this.#decoded[number] ??= this.#decode(start, cursor.pos)));
   }
 
   #decode(start: number, end: number): Label {

@@ -11,7 +11,7 @@ export class ProtobufAttributes {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #spans: SpanIndex;
-  readonly #known: Label[] = [];
+  readonly #decoded: Label[] = [];
 
   constructor(reader: WireReader, admission: PointAdmission) {
     this.#reader = reader;
@@ -28,7 +28,7 @@ export class ProtobufAttributes {
     const reader = this.#reader;
     if (this.labels.length <= labelsMax && this.#admission.hasCapacityFor(1)) {
       const number = this.#spans.numberOf(reader.pos, end);
-      this.labels.push((this.#known[number] ??= this.#decode(end)));
+      this.labels.push((this.#decoded[number] ??= this.#decode(end)));
     }
     reader.pos = end;
   }

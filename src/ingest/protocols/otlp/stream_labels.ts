@@ -145,7 +145,7 @@ export class StreamLabels {
   #scopeIdentity = 0;
   /** Labels of resource and scope, in order of name. */
   #sorted: readonly Label[] = [];
-  readonly #own: Label[] = [];
+  readonly #streamLabels: Label[] = [];
   readonly #merged: Label[] = [];
 
   constructor(admission: PointAdmission, labels: LabelCache, scopes: RequestScopes) {
@@ -190,7 +190,7 @@ export class StreamLabels {
    */
   merge(labels: readonly Label[], extra?: Label): readonly Label[] {
     if (extra === undefined && this.#sorted.length === 0) return labels;
-    const list = this.#own;
+    const list = this.#streamLabels;
     emptyLabels(list);
     for (const label of labels) list.push(label);
     if (extra !== undefined) list.push(extra);

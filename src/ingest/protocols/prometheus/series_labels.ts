@@ -21,7 +21,7 @@ export class SeriesLabels {
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #spans: SpanIndex;
-  readonly #known: Label[] = [];
+  readonly #decoded: Label[] = [];
   /** The name that was decoded last, which most labels that follow have too, and where it stands. */
   #lastName: string | null = null;
   #lastNameStart = 0;
@@ -56,7 +56,7 @@ export class SeriesLabels {
     const reader = this.#reader;
     if (this.#fault === null && this.#admission.hasCapacityFor(1)) {
       const number = this.#spans.numberOf(reader.pos, end);
-      this.#take((this.#known[number] ??= this.#decode(end)));
+      this.#take((this.#decoded[number] ??= this.#decode(end)));
     }
     reader.pos = end;
   }

@@ -61,7 +61,7 @@ export class WriteV2Decoder {
   /** Start and end of each symbol. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  readonly #known = new Map<number, Label>();
+  readonly #decoded = new Map<number, Label>();
   readonly #labels: Label[] = [];
   #name: Label | null = null;
   #fault: string | null = null;
@@ -182,10 +182,10 @@ export class WriteV2Decoder {
     const count = this.#starts.length;
     if (nameReference >= count || valueReference >= count) throw this.#invalid('a label refers to no symbol');
     const key = nameReference * REFERENCES + valueReference;
-    let label = this.#known.get(key);
+    let label = this.#decoded.get(key);
     if (label !== undefined) return label;
     label = this.#admission.mayReadLabel(LABEL_BYTES) ? this.#makeLabel(nameReference, valueReference) : UNREAD_LABEL;
-    this.#known.set(key, label);
+    this.#decoded.set(key, label);
     return label;
   }
 

@@ -19,8 +19,9 @@ const CONTEXT_LINES_MAX = 20;
 const VALUE_LENGTH_MAX = 8_192;
 
 /**
- * The chain, root cause first: as sent, unless the exceptions refer to each other in another order. An entry that says nothing is left out; of a very long chain the ends stay. The
- * exception that reached the client keeps its variables first.
+ * The chain, root cause first: as sent, unless the exceptions refer to each other in another order. An entry that says
+ * nothing is left out; of a very long chain the ends stay. The exception that reached the client keeps its variables
+ * first.
  */
 export function asExceptions(
   value: unknown,
@@ -193,8 +194,8 @@ const OTHER_FRAMES_MAX = 2_000;
 const OTHER_FRAMES_EACH_MAX = 60;
 
 /**
- * The one thread that tells the story: the one to which the exception refers, else the only crashed one, else the only current one, else the only one with a
- * stack; null when several could. And all others, without code.
+ * The one thread that tells the story: the one to which the exception refers, else the only crashed one, else the only
+ * current one, else the only one with a stack; null when several could. And all others, without code.
  */
 export function asThreads(
   value: unknown,

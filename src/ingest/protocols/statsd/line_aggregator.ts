@@ -77,7 +77,7 @@ export interface ReadyPoint {
   readonly kind: PointKind;
   readonly at: number;
   /** Declared type and unit of the metric family. */
-  readonly told: { readonly family: string; readonly type: number; readonly unit: string };
+  readonly announced: { readonly family: string; readonly type: number; readonly unit: string };
 }
 
 /** Meaning of `+2` and `-5` for a gauge: a change of it, as in etsy's StatsD, or its value, as in DogStatsD. */
@@ -86,7 +86,7 @@ export type SignedGauges = 'change' | 'set';
 /** Aggregates the lines received with one key since the last flush. */
 export class LineAggregator {
   readonly #gauges = new Map<string, Gathered>();
-  /** Everything but gauges; emptied with each flush. */
+  /** Values of all types but gauges; emptied with each flush. */
   #others = new Map<string, Gathered>();
   #budget: AggregationBudget;
   /** Approximate memory of gauges and others. */
@@ -254,7 +254,7 @@ function pointsOf({ line, value, members, timer }: Gathered, at: number): ReadyP
     value,
     kind,
     at,
-    told: announced,
+    announced,
   });
   if (timer === null) return [point('', type === 's' ? members.size : value, type === 'c' ? 'delta' : 'gauge')];
   const side = (counts: ReadonlyMap<number, number>) => ({

@@ -40,13 +40,13 @@ export const changePassword = defineAction({
       // Not `unauthenticated`, since the session is valid.
       throw error instanceof AppError && error.code === 'unauthenticated' ? wrongPassword() : error;
     });
-    return { known: user, passwordHash: await hashNewPassword('newPassword', newPassword, { email, name }) };
+    return { user, passwordHash: await hashNewPassword('newPassword', newPassword, { email, name }) };
   },
-  async handle({ disconnectApps = true, revokeApiKeys = true }, context, { known, passwordHash }) {
+  async handle({ disconnectApps = true, revokeApiKeys = true }, context, { user, passwordHash }) {
     const { stores, now, session, record } = context;
     const { userId, sessionId } = session;
     const locked = await stores.people.lockUser(userId);
-    if (locked?.passwordHash !== known.passwordHash) throw wrongPassword();
+    if (locked?.passwordHash !== user.passwordHash) throw wrongPassword();
     await stores.people.savePasswordHash(userId, passwordHash, now);
     await stores.passwordResets.closeAll(userId, now);
     await stores.secondFactors.endPendingOf(userId);

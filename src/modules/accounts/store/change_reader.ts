@@ -32,7 +32,7 @@ export interface Listener {
   readonly address: string | null;
 }
 
-/** More of one kind are not read. */
+/** Limit on the changes of one kind that are read. */
 export const CHANGES_MAX = 2_000;
 
 /**

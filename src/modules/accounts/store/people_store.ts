@@ -45,12 +45,15 @@ export interface PeopleFilter {
   /** Part of the name or of the mail address before its @, or how the address begins; letter case does not matter. */
   readonly text?: string | undefined;
   readonly role?: Role | undefined;
-  /** No others. */
+  /** Ids of the listed users. */
   readonly userIds?: readonly string[] | undefined;
   readonly isWithoutTeam?: boolean;
 }
 
-/** One place of one user, as the operator's lists show it; without a place there is neither organization nor role. */
+/**
+ * Place of a user in an organization, as the operator's lists show it; without a place there is neither organization
+ * nor role.
+ */
 export interface PlaceOfUser extends Person {
   readonly orgId: Id<'org'> | null;
   readonly role: Role | null;
@@ -213,7 +216,7 @@ export class PeopleStore extends PostgresStore {
     return before.traceLink;
   }
 
-  /** Everybody of the organization, by name. */
+  /** Lists the members of the organization by name. */
   async listMembers(orgId: Id<'org'>, limit: number): Promise<MemberOfOrganization[]> {
     return await this.#members(orgId)
       .select(['u.name', 'u.email', 'm.role', 'm.color', 'm.created_at as joinedAt'])
@@ -230,7 +233,7 @@ export class PeopleStore extends PostgresStore {
     page: { readonly after: (Pick<Person, 'name'> & { readonly id: string }) | null; readonly limit: number },
   ): Promise<MemberOfOrganization[]> {
     const { after } = page;
-    return await this.#found(orgId, filter)
+    return await this.#matching(orgId, filter)
       .select(['u.name', 'u.email', 'm.role', 'm.color', 'm.created_at as joinedAt'])
       .$if(after !== null, (query) =>
         query.where(
@@ -244,7 +247,7 @@ export class PeopleStore extends PostgresStore {
   }
 
   async count(orgId: Id<'org'>, filter: PeopleFilter): Promise<number> {
-    const { count } = await this.#found(orgId, filter)
+    const { count } = await this.#matching(orgId, filter)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
@@ -329,7 +332,7 @@ export class PeopleStore extends PostgresStore {
     await this.em.flush();
   }
 
-  #found(orgId: Id<'org'>, { text, role, userIds, isWithoutTeam = false }: PeopleFilter) {
+  #matching(orgId: Id<'org'>, { text, role, userIds, isWithoutTeam = false }: PeopleFilter) {
     return this.#members(orgId)
       .$if(text !== undefined, (query) =>
         query.where(

@@ -31,7 +31,7 @@ export type MemberSession = SessionRow &
 /** Filter of the live sessions of an organization's members. */
 export interface SessionsOfOrganization {
   readonly orgId: Id<'org'>;
-  /** Only those of this person. */
+  /** Person to whom the listed sessions belong. */
   readonly userId?: string | undefined;
   readonly liveness: Liveness;
 }

@@ -60,7 +60,7 @@ export class SignInLimitStore extends PostgresStore {
     await this.deleteFrom('sign_in_limits').where('key', '=', key).execute();
   }
 
-  /** No longer counts one try, which succeeded. */
+  /** Takes back one try, which succeeded. */
   async undoAttempt(key: string): Promise<void> {
     await this.updateTable('sign_in_limits')
       .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))

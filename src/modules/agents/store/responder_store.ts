@@ -28,7 +28,7 @@ export interface AgentState extends AgentSettings {
 
 /** Filter of agents. */
 export interface AgentFilter {
-  /** Only those that act as this person; null: all of the organization. */
+  /** Person for whom the listed agents act; null for all agents of the organization. */
   readonly ofUser: Id<'user'> | null;
   /** Part of the name of the agent or of the person. */
   readonly text?: string | undefined;

@@ -43,7 +43,7 @@ export interface AlertChange {
   readonly effect: AlertEffect;
   /** The severity before, when it rose while the alert was open. */
   readonly roseFrom: string | null;
-  /** It had no word, and has one again. */
+  /** Whether it had no word, and has one again. */
   readonly isHeardAgain: boolean;
   readonly repetition: Repetition;
 }
@@ -94,8 +94,8 @@ export function applyEvent(
     { action: event.action, at: event.at?.epochMilliseconds ?? null, timing: event.timing },
     now.epochMilliseconds,
   );
-  const { known, effect } = decision;
-  if (known.history.length === 0) return null;
+  const { alert, effect } = decision;
+  if (alert.history.length === 0) return null;
   const isOpen = decision.tool === 'triggered' || decision.tool === 'acknowledged';
   const begins = effect === 'open' || effect === 'open_acknowledged' || effect === 'replace';
   const isCounted = event.action === 'trigger' && isOpen;
@@ -113,10 +113,10 @@ export function applyEvent(
     details: (isNewer ? event.details : null) ?? before.details,
     links: (isNewer ? event.links : null) ?? before.links,
     images: (isNewer ? event.images : null) ?? before.images,
-    history: known.history,
+    history: alert.history,
     occurrences: begins ? 1 : before.occurrences + (isCounted ? 1 : 0),
-    episodeAt: instantOf(known.episodeAt),
-    settledAt: instantOf(known.settledAt),
+    episodeAt: instantOf(alert.episodeAt),
+    settledAt: instantOf(alert.settledAt),
     leaseUntil: isCounted
       ? leaseOf(event.leaseUntil, { ...settings, learns }, learnt, now)
       : isOpen

@@ -49,7 +49,7 @@ export type AlertEffect =
   | 'replace';
 
 export interface AlertDecision {
-  readonly known: KnownAlert;
+  readonly alert: KnownAlert;
   readonly tool: ToolState['status'];
   readonly effect: AlertEffect;
 }
@@ -73,7 +73,7 @@ export function decideAlert(
 ): AlertDecision {
   const alert = endedHere(before, incident);
   const at = timeOf(alert, event, now);
-  if (at === null) return { known: alert, tool: stateOf(alert.history).status, effect: 'nothing' };
+  if (at === null) return { alert, tool: stateOf(alert.history).status, effect: 'nothing' };
   const history = withEvent(alert.history, { at, action: event.action });
   const state = stateOf(history);
   const lastResolve = lastResolveOf(history);
@@ -84,7 +84,7 @@ export function decideAlert(
   const wasAcknowledged = stateOf(alert.history).status === 'acknowledged' || event.action === 'unacknowledge';
   const effect = effectOf(state, open, event.action, { isAnother, wasAcknowledged });
   const episodeAt = episodeAfter(effect, state, alert.episodeAt, lastResolve);
-  return { known: { history, settledAt, episodeAt }, tool: state.status, effect };
+  return { alert: { history, settledAt, episodeAt }, tool: state.status, effect };
 }
 
 /** A person who resolves the incident has ended the alert, whatever its tool thinks; a later trigger is a new one. */

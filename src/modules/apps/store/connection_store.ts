@@ -34,7 +34,7 @@ export type LiveConnection = ConnectionRow &
 
 /** Filter of connections. */
 export interface ConnectionFilter {
-  /** Only those of this person; null: of everybody. */
+  /** Person whose connections are listed; null for everybody's. */
   readonly ofUser: Id<'user'> | null;
   /** Part of the name of the app or of the person. */
   readonly text?: string | undefined;
@@ -100,7 +100,7 @@ export class ConnectionStore extends PostgresStore {
     filter: ConnectionFilter,
     { after, limit }: NewestPage<'connection'>,
   ): Promise<(ConnectionRow & { readonly userName: string })[]> {
-    let query = this.#found(orgId, filter).select(SELECTED).select('u.name as userName');
+    let query = this.#matching(orgId, filter).select(SELECTED).select('u.name as userName');
     if (after !== null) {
       query = query.where((eb) => eb(eb.refTuple('c.created_at', 'c.id'), '<', eb.tuple(after.at, after.id)));
     }
@@ -108,7 +108,7 @@ export class ConnectionStore extends PostgresStore {
   }
 
   async count(orgId: Id<'org'>, filter: ConnectionFilter): Promise<number> {
-    const { count } = await this.#found(orgId, filter)
+    const { count } = await this.#matching(orgId, filter)
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
     return count;
@@ -163,7 +163,7 @@ export class ConnectionStore extends PostgresStore {
       .execute();
   }
 
-  #found(orgId: Id<'org'>, { ofUser, text }: ConnectionFilter) {
+  #matching(orgId: Id<'org'>, { ofUser, text }: ConnectionFilter) {
     let query = this.selectFrom('connections as c')
       .innerJoin('users as u', 'u.id', 'c.user_id')
       .where('c.org_id', '=', orgId);

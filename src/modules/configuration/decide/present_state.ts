@@ -31,7 +31,7 @@ export interface OrganizationState {
     readonly role: Role;
   }[];
   readonly teams: readonly { readonly id: string; readonly name: string; readonly updatedAt: Instant }[];
-  /** Each team's in its own order. */
+  /** Members of all teams, each team's in its own order. */
   readonly members: readonly {
     readonly id: string;
     readonly teamId: string;

@@ -12,7 +12,7 @@ export type PhoneCode = Pick<Row<typeof PhoneCodeEntity>, (typeof CODE)[number]>
 export type NumberClaim =
   /** The person has confirmed it. */
   | 'confirmed'
-  /** Nobody has confirmed it, and the person no other. */
+  /** Number that nobody has confirmed, of a person who has confirmed no other. */
   | 'unconfirmed'
   /** Somebody else has confirmed it, or the person has confirmed only others. */
   | 'of_another';

@@ -6,7 +6,7 @@ import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 /** A metric that a service sends. */
 export interface SentMetric {
   readonly metricName: string;
-  /** It stands for the series of a histogram, and no series has its name. */
+  /** Whether it stands for the series of a histogram, none of which has its name. */
   readonly isHistogram: boolean;
   readonly aggregation: Aggregation;
   readonly seriesCount: number;

@@ -27,7 +27,7 @@ export interface EventPage {
 interface PageOptions {
   /** The newest event of the page, if it is still there, or else the next older one; null for the newest of all. */
   readonly from: EventPlace | null;
-  /** Only events of this time, in epoch milliseconds; the end is not part of it. */
+  /** Time of the listed events, in epoch milliseconds; the end is not part of it. */
   readonly within: { readonly fromMs: number; readonly untilMs: number } | null;
   readonly limit: number;
 }

@@ -23,7 +23,7 @@ export interface GroupSearchFilter {
   readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
   /** Any of them. */
   readonly statuses?: readonly GroupStatus[] | undefined;
-  /** No others than those that were there then. */
+  /** Time at which the listed groups existed already. */
   readonly createdUntil?: Temporal.Instant | undefined;
 }
 
@@ -47,7 +47,7 @@ export class ExceptionGroupSearch extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<FoundGroup[]> {
     const { sort, after, limit } = page;
-    let query = this.#found(orgId, filter, now);
+    let query = this.#matching(orgId, filter, now);
     if (after !== null) query = query.where(({ ref }) => isBehind(sort, after, ref));
     return await query
       .select(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays', 's.name as serviceName'])
@@ -59,7 +59,7 @@ export class ExceptionGroupSearch extends PostgresStore {
   }
 
   async countByStatus(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant): Promise<GroupStatusCounts> {
-    const rows = await this.#found(orgId, { ...filter, status: undefined }, now)
+    const rows = await this.#matching(orgId, { ...filter, status: undefined }, now)
       .select((eb) => ['g.status', eb.fn.countAll<number>().as('count')])
       .groupBy('g.status')
       .execute();
@@ -133,7 +133,7 @@ export class ExceptionGroupSearch extends PostgresStore {
   }
 
   /** Selects the groups. The retention of a service is computed once a service, not once a group. */
-  #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
+  #matching(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
     const {
       serviceId,
       status,

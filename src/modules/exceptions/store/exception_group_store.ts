@@ -233,7 +233,7 @@ export class ExceptionGroupStore extends PostgresStore {
     return group ?? null;
   }
 
-  /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */
+  /** Locks the status of a group: nobody else changes it until the transaction ends. Null when the group is gone. */
   async lockStatus(groupId: Id<'group'>): Promise<GroupStatus | null> {
     const group = await this.selectFrom('exception_groups')
       .select('status')

@@ -9,7 +9,10 @@ const NO_RULES: readonly AssignmentRule[] = [];
 
 const SETTINGS = allBut(ExceptionSettingsEntity, 'updatedAt');
 
-/** Settings, whom new groups are assigned to and where issues are made, with the limit that was learnt, null while too little is known, and the time at which it was learnt. */
+/**
+ * Settings, whom new groups are assigned to and where issues are made, with the limit that was learnt, null while too
+ * little is known, and the time at which it was learnt.
+ */
 export interface StoredExceptionSettings extends ExceptionSettings {
   readonly learntPerHour: number | null;
   readonly learntAt: Temporal.Instant | null;

@@ -152,9 +152,9 @@ export class GroupOccurrences {
   }
 
   /**
-   * One entry for each event, in the order given, and the same object for events of one group; null where the service
-   * is gone. Must run in a transaction: its locks, taken in one order by everybody, make concurrent batches wait for
-   * each other instead of losing what one of them saw. The same batch again changes nothing.
+   * Returns one entry for each event, in the order given, and the same object for events of one group; null where the
+   * service is gone. Must run in a transaction: its locks, taken in one order by everybody, make concurrent batches
+   * wait for each other instead of losing what one of them saw. The same batch again changes nothing.
    */
   async upsert(seenEvents: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
     const events = await this.#withinLimit(seenEvents, now);

@@ -50,8 +50,8 @@ export async function withdrawStatusUpdates(
 const BATCH = 500;
 
 /**
- * Pages again about incidents that somebody acknowledged so long ago that their rule, or the source of their alerts, asks for it, however often that was
- * before. One that cannot page now delays none of the others, and is tried again.
+ * Pages again about incidents that somebody acknowledged so long ago that their rule, or the source of their alerts,
+ * asks for it, however often that was before. One that cannot page now delays none of the others, and is tried again.
  */
 export async function expireAcknowledgements(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
   const { suppression } = storesOf(runtime.db.session());

@@ -74,7 +74,8 @@ const NAMED_MAX = 20;
 /**
  * Fires one step if it is due and its incident still triggered. One transaction claims the timer, writes the log
  * entries of everyone it pages, and enqueues the jobs that send them: so it happens once, however many processes try
- * and however often. In shadow mode it only says in the timeline whom it would have paged. Returns when the step is due if that is still to come.
+ * and however often. In shadow mode it only says in the timeline whom it would have paged. Returns when the step is due
+ * if that is still to come.
  */
 export async function fireStep(
   runtime: EscalationRuntime,

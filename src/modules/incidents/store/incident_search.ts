@@ -92,7 +92,7 @@ export class IncidentSearch extends PostgresStore {
       if (left <= 0) break;
       const after = page.after?.status === status ? page.after : null;
       const at = status === 'resolved' ? 'i.resolved_at' : 'i.triggered_at';
-      let query = this.#found(orgId, filter, now).where('i.status', '=', status);
+      let query = this.#matching(orgId, filter, now).where('i.status', '=', status);
       if (after !== null) {
         query = query.where((eb) => eb(eb.refTuple(at, 'i.id'), '<', eb.tuple(after.at, asId('incident', after.id))));
       }
@@ -115,7 +115,7 @@ export class IncidentSearch extends PostgresStore {
     limit: number,
     now: Temporal.Instant,
   ): Promise<IncidentSpan[]> {
-    const rows = await this.#found(orgId, {}, now)
+    const rows = await this.#matching(orgId, {}, now)
       .where('i.service_id', '=', anyOf(serviceIds))
       .where('i.triggered_at', '<', to)
       .where((eb) => eb.or([eb('i.resolved_at', 'is', null), eb('i.resolved_at', '>=', from)]))
@@ -135,7 +135,7 @@ export class IncidentSearch extends PostgresStore {
   async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {
     const { serviceId, ...others } = filter;
     const isOfAll = Object.values(others).every((value) => value === undefined);
-    const matching = this.#found(orgId, filter, now)
+    const matching = this.#matching(orgId, filter, now)
       .$if(isOfAll, (query) => query.where('i.status', '=', 'resolved'))
       .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
       .groupBy('i.status');
@@ -200,7 +200,7 @@ export class IncidentSearch extends PostgresStore {
   }
 
   /** Selects the incidents. The retention of a service is computed once a service, not once an incident. */
-  #found(
+  #matching(
     orgId: Id<'org'>,
     { serviceId, ruleId, severity, ownedByTeams, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
     now: Temporal.Instant,

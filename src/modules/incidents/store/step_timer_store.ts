@@ -90,7 +90,7 @@ export class StepTimerStore extends PostgresStore {
     await this.#pending(incidentId).set({ state: 'cancelled', settled_at: now, reason }).execute();
   }
 
-  /** No timer that the incident has fires any more, nor is any resumed: other steps take their place. */
+  /** Cancels all timers of the incident for good: other steps take their place. */
   async supersedeSteps(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<void> {
     await this.updateTable('incident_steps')
       .set((eb) => ({

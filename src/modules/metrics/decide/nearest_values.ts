@@ -10,9 +10,9 @@ const NEAREST_MAX = 3;
 type Alike = (written: string, values: readonly string[]) => readonly string[];
 
 /**
- * Up to three selectors that somebody may have meant who wrote one that no series meets: with another name of the first
- * label that no series has, or else with another value of the first whose value does not occur. None where each occurs by
- * itself. Numbers are compared as such, and all else by `alike`.
+ * Returns up to three selectors that somebody may have meant who wrote one that no series meets: with another name of
+ * the first label that no series has, or else with another value of the first whose value does not occur. None where
+ * each occurs by itself. Numbers are compared as such, and all else by `alike`.
  *
  * @param unmatched label of a pattern that no series meets by itself
  */

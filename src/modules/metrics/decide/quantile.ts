@@ -1,13 +1,16 @@
 import { gridBoundsBetween, isOfGrid, readRange } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 
-/** The labels of bounds and of quantiles, whose values are numbers: Prometheus 3 writes both as floats, where Prometheus 2 kept what was exposed. */
+/**
+ * The labels of bounds and of quantiles, whose values are numbers: Prometheus 3 writes both as floats, where Prometheus
+ * 2 kept what was exposed.
+ */
 const NUMBER_LABELS: ReadonlySet<string> = new Set(['le', 'quantile']);
 
 /** A decimal number as Prometheus reads bounds, and no text that merely looks like one: `007`, `0x1`. */
 const NUMERAL = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** No upper bound, as Prometheus reads numbers, and as JavaScript and Java write them. */
+/** Infinite upper bound, as Prometheus reads numbers, and as JavaScript and Java write them. */
 const INFINITIES = /^\+?inf(?:inity)?$/i;
 const INFINITE = '+Inf';
 

@@ -7,7 +7,7 @@ export interface TextPart {
 
 /** Text of a metric expression, cut at its slashes and at its asterisk. */
 export interface DividedText {
-  /** One part of a plain selector, two of a ratio; more are a fault that the reader names. */
+  /** Sides: one of a plain selector, two of a ratio; more are a fault that the reader names. */
   readonly sides: readonly TextPart[];
   /** Text behind the asterisk; null without one. */
   readonly factor: TextPart | null;

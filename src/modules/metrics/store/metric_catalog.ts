@@ -13,7 +13,7 @@ import { selectorParameters, seriesConditions } from '#modules/metrics/store/met
 export interface MetricEntry {
   readonly name: string;
   readonly lastAt: Temporal.Instant;
-  /** It stands for the series of a histogram: `name_bucket`, `name_count`, `name_sum` … */
+  /** Whether it stands for the series of a histogram: `name_bucket`, `name_count`, `name_sum` … */
   readonly isHistogram: boolean;
   /** Series that had points in the hour before the newest; of a histogram, those of its count. */
   readonly seriesCount: number;
@@ -22,7 +22,7 @@ export interface MetricEntry {
 }
 
 export interface MetricSearch {
-  /** Each has to occur in the name, in any case. */
+  /** Words that each have to occur in the name, in any case. */
   readonly words: readonly string[];
   readonly sort: 'name' | 'series';
   readonly offset: number;
@@ -40,9 +40,9 @@ export interface LabelEntry {
 
 export interface LabelSearch {
   readonly selector: MetricSelector;
-  /** Only series that had points since then. */
+  /** Time since which the listed series had points. */
   readonly since: Temporal.Instant;
-  /** Only this label; all when null. */
+  /** Listed label; all when null. */
   readonly label: string | null;
   /** Part of the values, in any case. */
   readonly text: string;

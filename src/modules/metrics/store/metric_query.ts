@@ -49,8 +49,8 @@ interface BoundQuery {
 }
 
 /**
- * One row for each bucket that holds data: its start in epoch milliseconds, and its value. All that callers say is in
- * the parameters; what is joined here are our own words, and how many conditions there are.
+ * Returns a query with a row for each bucket that holds data: its start in epoch milliseconds, and its value. All
+ * values from callers are parameters; the text is made of constants and the number of conditions.
  */
 export function bucketQueryOf(query: MetricQuery): BoundQuery {
   return { sql: `${valuesOf(query, query.aggregation, null)} ORDER BY bucket`, parameters: parametersOf(query) };
@@ -75,8 +75,8 @@ export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQu
 }
 
 /**
- * Returns the query for the growth of the buckets of a histogram, for each part of a chart: rows of part, start and pairs of `bucketTextOf` and
- * gain. All buckets are told, whatever `columnMs` says.
+ * Returns the query for the growth of the buckets of a histogram, for each part of a chart: rows of part, start and
+ * pairs of `bucketTextOf` and gain. All buckets are told, whatever `columnMs` says.
  */
 export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery {
   const place = split === null ? 'toUInt16(0)' : `toUInt16(indexOf({parts:Array(String)}, any(tags[{split:String}])))`;
@@ -127,7 +127,10 @@ export function labelValueQueryOf(query: MetricQuery, label: string): BoundQuery
   return { sql: `SELECT part, result FROM (${values})`, parameters: { ...parametersOf(whole), split: label } };
 }
 
-/** One bucket, which holds all times, so that no window is cut; of whole days, which may be read from their rollups. */
+/**
+ * Widens the bucket to all times, so that no window is cut; it counts as whole days, which may be read from their
+ * rollups.
+ */
 function overWholeWindow(query: MetricQuery): MetricQuery {
   return { ...query, buckets: { ...query.buckets, stepMs: 100_000_000 * DAY_MS } };
 }
@@ -176,7 +179,10 @@ interface Source {
 
 type ToSql = (source: Source) => string;
 
-/** SQL of each aggregation (`modules/metrics/decide/aggregation.ts`): rows of bucket and value, with the part before them if there is one. */
+/**
+ * SQL of each aggregation (`modules/metrics/decide/aggregation.ts`): rows of bucket and value, with the part before
+ * them if there is one.
+ */
 const MEANINGS: Readonly<Record<Aggregation, ToSql>> = {
   avg: overAllSamples('avg(value)'),
   min: overAllSamples('min(value)'),

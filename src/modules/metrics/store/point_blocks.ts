@@ -5,7 +5,10 @@ import { uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';
 import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
-/** One insert may touch a hundred partitions, of one day each; points of other periods go into inserts of their own. */
+/**
+ * Period of an insert, which may touch a hundred partitions of one day each; points of other periods go into other
+ * inserts.
+ */
 const PERIOD_MS = 90 * 86_400_000;
 
 /** The parts of a block, by period. */

@@ -4,7 +4,10 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { COUNTER, type MetricOf, START } from '#modules/metrics/store/point_rows.ts';
 
-/** Series whose earlier samples are looked for at a time. Beyond these a first sample has grown by nothing, as that of a new series. */
+/**
+ * Series whose earlier samples are looked for at a time. Beyond these a first sample has grown by nothing, as that of a
+ * new series.
+ */
 export const ORPHANS_MAX = 500;
 
 /** Condition without a list: the embedded engine refuses texts behind a comma where a subquery reads a table. */

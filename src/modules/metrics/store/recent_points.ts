@@ -87,7 +87,10 @@ export class RecentPoints {
     this.#bounds = { ...BOUNDS, ...bounds };
   }
 
-  /** The points of those of the needed metrics that are in memory, by key; reads what is new, and some of those that are not yet there. */
+  /**
+   * The points of those of the needed metrics that are in memory, by key; reads what is new, and some of those that are
+   * not yet there.
+   */
   async read(needed: ReadonlyMap<string, Needed>, nowMs: number): Promise<ReadonlyMap<string, PointsBySeries>> {
     const reading = this.#turn.then(() => this.#read(needed, nowMs));
     this.#turn = reading.catch(() => {});

@@ -21,7 +21,7 @@ export interface Period {
 export type Span = 'hour' | 'day';
 
 export interface RolledUp {
-  /** They have new rows. */
+  /** Services with new rows. */
   readonly serviceIds: readonly Id<'service'>[];
   /** Reasons why periods could not be rolled up: they are read from points, and tried again in an hour. */
   readonly failures: readonly unknown[];

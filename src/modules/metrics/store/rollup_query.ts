@@ -23,7 +23,7 @@ interface Periods {
   readonly isFinest: boolean;
 }
 
-/** More stretches of raw hours than these are read together with what lies between them. */
+/** Number of stretches of raw hours above which they are read together with what lies between them. */
 const STRETCHES_MAX = 24;
 
 /** The parameters of what follows; seconds, as they are short. */

@@ -40,7 +40,7 @@ const OLDEST_MS = 401 * DAY_MS;
 /** Stands for all services: a day of which every hour that has points was rolled up at least once. */
 const EVERY_SERVICE = '00000000-0000-0000-0000-000000000000';
 
-/** It runs beside what people wait for. */
+/** Settings of work that runs beside what people wait for. */
 const IN_BACKGROUND: ClickHouseSettings = {
   ...SEES_ALL_ACKNOWLEDGED,
   max_threads: 1,

@@ -33,7 +33,10 @@ export interface ReadSchedule {
   readonly name: string;
   readonly zone: string;
   readonly teamIds: readonly string[];
-  /** No patterns say it for the reason that follows "because": it is rendered, as overrides if they can say it. */
+  /**
+   * Patterns of the schedule, or the reason why none express it, which follows "because": it is rendered then, as
+   * overrides if they can express it.
+   */
   readonly patterns: readonly Pattern[] | { readonly because: string; readonly asOverrides?: true };
   readonly overrides: readonly ReadOverride[];
   readonly rendered: readonly RenderedTimeline[];

@@ -3,7 +3,7 @@ export const VERDICTS = ['exact', 'compiled', 'horizon', 'frozen', 'refused'] as
 
 export type Verdict = (typeof VERDICTS)[number];
 
-/** One thing that was read, and what became of it. */
+/** Object that was read from the other tool, with its verdict. */
 export interface MovedItem {
   readonly kind: string;
   readonly id: string;
@@ -46,8 +46,8 @@ class Item {
 }
 
 /**
- * Everything that was read, each item once however often the other tool told of it, with the worst verdict that was
- * passed on it. What nobody passed a verdict on is refused: nothing is dropped silently.
+ * Record of everything that was read, each object once however often the other tool names it, with the worst verdict
+ * that was passed on it. An object without a verdict is refused: nothing is dropped silently.
  */
 export class Ledger {
   readonly #items = new Map<string, Item>();

@@ -9,7 +9,7 @@ import { NotificationEntity } from '#storage/postgres/entities/messages.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
-/** One person on one channel, at one address: what must not get more than a few messages a minute. */
+/** One person on one channel, at one address: the unit that gets only a few messages a minute. */
 type Line = Pick<NotificationRow, 'orgId' | 'userId' | 'channel' | 'address'>;
 
 export interface DigestOnLine extends WaitingDigest {

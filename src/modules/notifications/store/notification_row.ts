@@ -10,7 +10,10 @@ export type NotificationRow = Omit<Row<typeof NotificationEntity>, 'dueAt' | 'le
 /** Columns of a notification in `notifications as n`. */
 export const NOTIFICATION = columns(NotificationEntity, 'n', allBut(NotificationEntity, 'dueAt', 'leaseUntil'));
 
-/** No message waits for ten minutes: a time further ahead was set by a clock that has been set back since. */
+/**
+ * Whether a message is due. No message waits for ten minutes: a time further ahead was set by a clock that was set back
+ * since.
+ */
 export function isMessageDue(
   dueAt: Expression<Temporal.Instant | null>,
   now: Temporal.Instant | Expression<Temporal.Instant>,

@@ -200,7 +200,7 @@ export const acceptInvitation = defineAction({
     const joining: Joining =
       user === null
         ? { account: await newAccount(invitation, input) }
-        : { known: await provenAccount(user, input, context) };
+        : { user: await provenAccount(user, input, context) };
     return { invitation, joining };
   },
   async handle(_input, context, { invitation, joining }) {
@@ -210,7 +210,7 @@ export const acceptInvitation = defineAction({
     await people.lockMemberships(orgId);
     const isStillOpen = (await invitations.find(orgId, invitationId, now))?.isOpen === true;
     if (!isStillOpen || !(await invitations.accept(invitationId, now))) throw invitationNotValid();
-    const { id: userId } = 'known' in joining ? joining.known : await people.insertUser(joining.account, now);
+    const { id: userId } = 'user' in joining ? joining.user : await people.insertUser(joining.account, now);
     if (isMailed) await proveAddress(context, userId);
     const present = await people.findRole(orgId, userId);
     if (present === null) await people.setMembership(orgId, userId, role, now);
@@ -221,7 +221,7 @@ export const acceptInvitation = defineAction({
 });
 
 /** A person with an account, or the account that is made with it. */
-type Joining = { readonly known: UserRow } | { readonly account: NewUser };
+type Joining = { readonly user: UserRow } | { readonly account: NewUser };
 
 async function newAccount({ email, isMailed }: OpenInvitation, { name, password }: Static<typeof Acceptance>) {
   const faults: Fault[] = [

@@ -11,7 +11,9 @@ export interface StepDetails {
   readonly members?: { readonly teamId: Id<'team'>; readonly inTurn?: true };
   /** Policy whose steps take the place of this one, and count their minutes from it. */
   readonly policyId?: Id<'policy'>;
-  /** Everybody whom it pages must acknowledge: an acknowledgement stops the messages of one person only. */
+  /**
+   * Whether everybody whom it pages must acknowledge: an acknowledgement then stops the messages of one person only.
+   */
   readonly needsEverybody?: true;
 }
 

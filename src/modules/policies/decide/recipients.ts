@@ -28,7 +28,7 @@ export type NobodyReached =
   | 'nobody_on_call'
   | 'channel_not_configured'
   | 'no_usable_channel'
-  /** Everybody has answered; the only reason that does not fire the next step. */
+  /** Reason that everybody has answered: the only reason that does not fire the next step. */
   | 'acknowledged';
 
 export interface StepRecipients {

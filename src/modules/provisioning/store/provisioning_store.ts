@@ -115,13 +115,13 @@ export class ProvisioningStore extends PostgresStore {
 
   /** Lists a page, by id if no other order is wanted, which is the order in which accounts were made. */
   async list(orgId: Id<'org'>, filter: Filter | null, { sorting, offset, limit }: Page): Promise<ProvisionedUser[]> {
-    const users = this.#found(orgId, filter);
+    const users = this.#matching(orgId, filter);
     const sorted = sorting === null ? users : users.orderBy(orderOf(sorting, USER_ATTRIBUTES));
     return await sorted.orderBy('u.id').offset(offset).limit(limit).execute();
   }
 
   async count(orgId: Id<'org'>, filter: Filter | null): Promise<number> {
-    const { count } = await this.#found(orgId, filter)
+    const { count } = await this.#matching(orgId, filter)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
@@ -344,7 +344,7 @@ export class ProvisioningStore extends PostgresStore {
     return rowsChanged(revoked) > 0;
   }
 
-  #found(orgId: Id<'org'>, filter: Filter | null) {
+  #matching(orgId: Id<'org'>, filter: Filter | null) {
     const userName = filter === null ? null : requiredValue(filter, ['username']);
     const externalId = filter === null ? null : requiredValue(filter, ['externalid']);
     const people = this.#people(orgId, idsOf(orgId, { userName, externalId }));

@@ -35,7 +35,7 @@ const ROWS_AT_ONCE = 1_000;
 export class ScimGroupStore extends PostgresStore {
   /** Lists a page, by id if no other order is wanted, which is the order in which groups were made. */
   async list(orgId: Id<'org'>, filter: Filter | null, { sorting, offset, limit }: Page): Promise<ListedGroup[]> {
-    const groups = this.#found(orgId, filter);
+    const groups = this.#matching(orgId, filter);
     const sorted = sorting === null ? groups : groups.orderBy(orderOf(sorting, GROUP_ATTRIBUTES));
     return await sorted
       .select(({ selectFrom }) =>
@@ -53,7 +53,7 @@ export class ScimGroupStore extends PostgresStore {
   }
 
   async count(orgId: Id<'org'>, filter: Filter | null): Promise<number> {
-    const { count } = await this.#found(orgId, filter)
+    const { count } = await this.#matching(orgId, filter)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
@@ -61,7 +61,7 @@ export class ScimGroupStore extends PostgresStore {
   }
 
   async find(orgId: Id<'org'>, groupId: string): Promise<ScimGroupRow | null> {
-    const group = await this.#found(orgId, null).where('g.id', '=', asId('scimgroup', groupId)).executeTakeFirst();
+    const group = await this.#matching(orgId, null).where('g.id', '=', asId('scimgroup', groupId)).executeTakeFirst();
     return group ?? null;
   }
 
@@ -85,7 +85,7 @@ export class ScimGroupStore extends PostgresStore {
 
   /** The same, locked until the transaction ends, so that changes of its members come one after another. */
   async lock(orgId: Id<'org'>, groupId: string): Promise<ScimGroupRow | null> {
-    const group = await this.#found(orgId, null)
+    const group = await this.#matching(orgId, null)
       .where('g.id', '=', asId('scimgroup', groupId))
       .forUpdate()
       .executeTakeFirst();
@@ -296,7 +296,7 @@ export class ScimGroupStore extends PostgresStore {
       .execute();
   }
 
-  #found(orgId: Id<'org'>, filter: Filter | null) {
+  #matching(orgId: Id<'org'>, filter: Filter | null) {
     const member = filter === null ? null : requiredValue(filter, ['members', 'members.value']);
     let groups = this.selectFrom('scim_groups as g')
       .select(columns(ScimGroupEntity, 'g'))

@@ -27,11 +27,12 @@ const COUNT_DIGITS_MAX = 6;
 /**
  * Returns below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when unknown.
  * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
- * product, and semver orders them. Of dates, the one that says more of the time is compared as far as the other says it; and
- * a bare count with a version as long as they begin alike, as `1234` and `1.0.0` are two ways of naming. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
- * that version if only one of the two names a build. `1.4.0-2` may be a revision of `1.4.0` as well as come before it. A commit equals itself, and cannot be compared with another; the
- * same holds for a commit or an environment behind a version (`1.4.0-3f2a1bc`, `1.4.0-production`). `1.4.0-12-g3f2a1bc`
- * is twelve commits behind `1.4.0`, as `git describe` means it.
+ * product, and semver orders them. Of dates, the one that says more of the time is compared as far as the other says
+ * it; and a bare count with a version as long as they begin alike, as `1234` and `1.0.0` are two ways of naming. Builds
+ * of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are that version if only one of the two
+ * names a build. `1.4.0-2` may be a revision of `1.4.0` as well as come before it. A commit equals itself, and cannot
+ * be compared with another; the same holds for a commit or an environment behind a version (`1.4.0-3f2a1bc`,
+ * `1.4.0-production`). `1.4.0-12-g3f2a1bc` is twelve commits behind `1.4.0`, as `git describe` means it.
  */
 export function compareReleases(a: string, b: string): number | null {
   if (a === b) return 0;

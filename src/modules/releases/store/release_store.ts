@@ -99,7 +99,7 @@ export class ReleaseStore extends PostgresStore {
     return row;
   }
 
-  /** One of the same release in the same environment, at the same time. */
+  /** Finds a deploy of the same release in the same environment at the same time. */
   async findDeploy(
     same: Pick<DeployRow, 'serviceId' | 'release' | 'environment' | 'finishedAt'>,
   ): Promise<DeployRow | null> {

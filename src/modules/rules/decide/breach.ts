@@ -76,7 +76,10 @@ export interface RuleMemory<At extends InstantLike = Temporal.Instant> {
 
 export const NO_MEMORY: RuleMemory<never> = { breachedSince: null, silentSince: null, missingSince: null };
 
-/** Series that sent data when the incident's breach was last counted and have fallen silent since; the value is with these as they last were. */
+/**
+ * Series that sent data when the incident's breach was last counted and have fallen silent since; the value is with
+ * these as they last were.
+ */
 export interface MissingSeries extends MeasuredValue {
   /** Labels of the series furthest beyond the threshold, as text. */
   readonly names: readonly string[];
@@ -124,8 +127,8 @@ export type RuleDecision<At extends InstantLike = Temporal.Instant> =
  * condition stays true a further breach is counted once a window; one that comes after the condition was false counts
  * at once. The incident is over once the condition was false, with data, at every evaluation for a whole window; the
  * settings of the rule may ask for more or less. An evaluation without data says neither that the condition is true nor
- * that it is false: samples may come more slowly than the window is long, also those of one series among others. Only `noDataMinutes` without data end what
- * has lasted.
+ * that it is false: samples may come more slowly than the window is long, also those of one series among others. Only
+ * `noDataMinutes` without data end what has lasted.
  */
 export function decideMetricRule<At extends InstantLike>(
   rule: JudgedRule,

@@ -122,7 +122,10 @@ function errorRatioOf(metricNames: readonly string[]): SuggestedRule | null {
   return null;
 }
 
-/** No series has the name of a histogram itself, and one in twenty of its observations tells more than their mean. */
+/**
+ * Selector of a histogram's slow twentieth, which tells more than the mean; no series has the name of the histogram
+ * itself.
+ */
 const SLOWEST = { label: 'quantile', operator: '=', value: '0.95' } as const;
 const BUCKET = '_bucket';
 const PARTS = [BUCKET, '_sum', '_min', '_max'];

@@ -88,7 +88,7 @@ async function readPagedNow(policyIds: readonly Id<'policy'>[], context: ActionC
 type Waiting =
   /** Points of its service wait to be stored. */
   | { readonly kind: 'behind'; readonly since: Temporal.Instant }
-  /** No point of its metric has arrived within the retention. */
+  /** Metric of which no point has arrived within the retention. */
   | { readonly kind: 'never_arrived'; readonly metricName: string }
   /** The rule asks for a quantile of a metric that is sent as single values. */
   | { readonly kind: 'no_quantiles'; readonly metricName: string; readonly of: SingleValueKind };

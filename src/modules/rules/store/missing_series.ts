@@ -24,7 +24,7 @@ import { boundsWithin, quantileWithin, toSlot, valueOf, type Windows } from '#mo
 /** A rule whose condition is false over the series that still send. */
 export interface MissingQuestion {
   readonly serviceId: Id<'service'>;
-  /** May carry a selector, or be a ratio of two. */
+  /** Metric, with or without a selector, or a ratio of two. */
   readonly metricName: string;
   readonly windowMinutes: number;
   readonly aggregation: Aggregation;
@@ -44,7 +44,7 @@ export interface MissingQuestion {
 const NAMED_MAX = 5;
 const NAME_LENGTH_MAX = 120;
 const QUERY_SECONDS_MAX = 5;
-/** After the breach, all points are read for so long; later only the newest of a stretch of this length. */
+/** Time after the breach in which all points are read; later only the newest of a stretch of this length. */
 const READ_MS = 24 * 3_600_000;
 /** A series is late after so many of its intervals and this time. */
 const LATE_INTERVALS = 1.5;

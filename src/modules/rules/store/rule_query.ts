@@ -12,10 +12,10 @@ interface BoundQuery {
 }
 
 /**
- * One pass over the points for all targets of a group: a row for each metric and slot that has any, and for each
- * series of a metric where labels decide which of them count; elsewhere the series is 0. A slot is named by where the
- * shortest window begins that holds its points, so the value of a window is that of its own slot and of all later ones.
- * All that callers say is in the parameters.
+ * Query that passes once over the points for all targets of a group: a row for each metric and slot that has any, and
+ * for each series of a metric where labels decide which of them count; elsewhere the series is 0. A slot is named by
+ * where the shortest window begins that holds its points, so the value of a window is that of its own slot and of all
+ * later ones. All values from callers are parameters.
  */
 export function ruleQueryOf(group: QuestionGroup, toMs: number): BoundQuery {
   const selective = metricsOf(group.targets.filter(isSelective));

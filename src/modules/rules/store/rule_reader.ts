@@ -42,7 +42,7 @@ import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 export interface RuleQuestion {
   readonly ruleId: Id<'rule'>;
   readonly serviceId: Id<'service'>;
-  /** May carry a selector, or be a ratio of two. */
+  /** Metric, with or without a selector, or a ratio of two. */
   readonly metricName: string;
   readonly windowMinutes: number;
   readonly aggregation: Aggregation;

@@ -19,7 +19,7 @@ export interface RuleFilter {
   /** Part of the name, of the service's name or of the condition, in any case. */
   readonly text?: string | undefined;
   readonly ruleIds?: readonly string[] | undefined;
-  /** Only rules that opened one of these incidents. */
+  /** Incidents of which the listed rules opened one. */
   readonly incidentIds?: readonly string[] | undefined;
 }
 
@@ -61,7 +61,7 @@ export class RuleSearch extends PostgresStore {
     waiting: readonly Id<'rule'>[],
     { after, limit }: { readonly after: RulePlace | null; readonly limit: number },
   ): Promise<RulePlace[]> {
-    let query = this.#found(orgId, filter, waiting);
+    let query = this.#matching(orgId, filter, waiting);
     if (filter.state !== undefined) query = query.where('f.state', '=', filter.state);
     if (after !== null) {
       const rank = RULE_STATES.indexOf(after.state) + 1;
@@ -85,7 +85,7 @@ export class RuleSearch extends PostgresStore {
     filter: RuleFilter,
     waiting: readonly Id<'rule'>[],
   ): Promise<Readonly<Record<RuleState, number>>> {
-    const rows = await this.#found(orgId, filter, waiting)
+    const rows = await this.#matching(orgId, filter, waiting)
       .select((eb) => ['f.state', eb.fn.countAll<number>().as('count')])
       .groupBy('f.state')
       .execute();
@@ -168,7 +168,7 @@ export class RuleSearch extends PostgresStore {
     return policies.map((policy) => ({ ...policy, ...readPolicy(policy) }));
   }
 
-  #found(
+  #matching(
     orgId: Id<'org'>,
     { serviceId, ownedByTeams, kind, text, ruleIds, incidentIds }: RuleFilter,
     waiting: readonly Id<'rule'>[],

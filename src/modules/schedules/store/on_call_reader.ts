@@ -65,7 +65,7 @@ export interface ScheduleOverTime extends ScheduleOnCall {
 /** Overrides that ended longer ago no longer count when it is said since when somebody is on call. */
 const OVERRIDES_REMEMBERED_HOURS = 400 * 24;
 
-/** Each takes some 20 µs to find, most of it in the rules of time zones. */
+/** Number of shifts found in a turn, each of which takes some 20 µs, most of it in the rules of time zones. */
 const SHIFTS_A_TURN = 200;
 
 /** The schedules of one person that are looked at. */

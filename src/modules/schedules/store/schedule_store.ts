@@ -63,7 +63,7 @@ export class ScheduleStore extends PostgresStore {
     filter: ScheduleFilter,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<(ScheduleRow & { readonly teamName: string })[]> {
-    const page = await this.#found(orgId, filter)
+    const page = await this.#matching(orgId, filter)
       .innerJoin('teams as t', 't.id', 's.team_id')
       .select(columns(ScheduleEntity, 's'))
       .select('t.name as teamName')
@@ -88,7 +88,7 @@ export class ScheduleStore extends PostgresStore {
   }
 
   async count(orgId: Id<'org'>, filter: ScheduleFilter = {}): Promise<number> {
-    const { count } = await this.#found(orgId, filter)
+    const { count } = await this.#matching(orgId, filter)
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
     return count;
@@ -273,7 +273,7 @@ export class ScheduleStore extends PostgresStore {
       .execute();
   }
 
-  #found(orgId: Id<'org'>, { teamIds, scheduleIds }: ScheduleFilter) {
+  #matching(orgId: Id<'org'>, { teamIds, scheduleIds }: ScheduleFilter) {
     return this.selectFrom('schedules as s')
       .where('s.org_id', '=', orgId)
       .$if(teamIds !== undefined, (query) =>

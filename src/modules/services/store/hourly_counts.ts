@@ -55,7 +55,7 @@ export async function addHourlyCounts<T extends CountTable>(
     .execute();
 }
 
-/** Most frequent first. Whole hours are counted: the first one is that in which `since` lies. */
+/** Lists the counts, the most frequent first. Whole hours are counted: the first is that in which `since` lies. */
 export async function listHourlyCounts<T extends CountTable>(
   { db }: Session,
   table: T,

@@ -59,7 +59,10 @@ interface RulesOfAll {
   readonly rulesMax: number;
 }
 
-/** One statement for all: a round trip to the server takes as much processor time as this reads. */
+/**
+ * Statement that lists services with their rules: a round trip to the server takes as much processor time as reading
+ * them.
+ */
 const LIST_WITH_RULES = prepared((db, { orgId, limit, rulesMax }: Values<RulesOfAll>) => {
   const rules = db.selectFrom('alert_rules as r').selectAll().where('r.org_id', '=', orgId).orderBy('r.id');
   const rulesOf = db

@@ -14,7 +14,7 @@ export const jsonColumn = <T>() => p.json().$type<T>();
 
 export const bytes = () => p.type(Buffer).columnType('bytea');
 
-/** No column of ours holds more than 2^53-1. */
+/** Column of a bigint, none of which holds more than 2^53-1. */
 export const bigint = () => p.bigint('number');
 
 /** A `timestamptz(3)` column. The driver already reads it as an Instant (see `column_parsers.ts`). */

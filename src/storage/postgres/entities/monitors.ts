@@ -33,7 +33,9 @@ export const MonitorEntity = defineEntity({
     isMuted: p.boolean().default(false),
     /** Whether only check-ins by the ingestion key count. */
     keyOnly: p.boolean().default(false),
-    /** Made by a check-in with the ingestion key, or changed by a person: no other takes its place. */
+    /**
+     * Whether it stays: made by a check-in with the ingestion key or changed by a person, it is replaced by no other.
+     */
     isKept: p.boolean().default(false),
     createdAt: instant(),
     /** Time of the last change of its state, not of the last run. */

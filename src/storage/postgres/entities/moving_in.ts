@@ -33,7 +33,7 @@ export const MoveInEntity = defineEntity({
   },
 });
 
-/** One thing that was read, and what became of it. */
+/** Object that was read from the other tool, with its verdict. */
 export const MoveInItemEntity = defineEntity({
   name: 'MoveInItem',
   tableName: 'move_in_items',

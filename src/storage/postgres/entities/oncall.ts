@@ -42,7 +42,7 @@ export const TeamMemberEntity = defineEntity({
   },
 });
 
-/** Kept as it was given: an absent `shiftHours` stays absent. */
+/** Configuration as it was given: an absent `shiftHours` stays absent. */
 export interface RotationConfig {
   readonly userIds: readonly Id<'user'>[];
   readonly shiftHours?: number;

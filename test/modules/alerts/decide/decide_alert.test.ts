@@ -16,15 +16,15 @@ const NEW_ALERT: KnownAlert = { history: [], settledAt: null, episodeAt: null };
 
 /** An alert with its incident, as the rows are kept. */
 class Life {
-  known: KnownAlert = NEW_ALERT;
+  alert: KnownAlert = NEW_ALERT;
   incident: IncidentOfAlert | null = null;
   opened = 0;
   now = NOW;
 
   receive(event: TimedEvent): AlertEffect {
-    const isOpen = stateOf(this.known.history).since !== null;
-    const { known, effect } = decideAlert(this.known, isOpen ? this.incident : null, event, this.now);
-    this.known = known;
+    const isOpen = stateOf(this.alert.history).since !== null;
+    const { alert, effect } = decideAlert(this.alert, isOpen ? this.incident : null, event, this.now);
+    this.alert = alert;
     switch (effect) {
       case 'open':
       case 'replace':

@@ -98,7 +98,9 @@ export class Segments {
     return this.#numbers[index * WIDTH] ?? 0;
   }
 
-  /** Each number is told as what it differs by from the one before, the column of the code anew on each line. */
+  /**
+   * Reads the mappings. Each number is the difference from the one before, the column of the code anew on each line.
+   */
   #read(): void {
     const { length } = this.#mappings;
     let [source, line, column, name] = [0, 0, 0, 0];
@@ -177,7 +179,7 @@ export class Segments {
 
 const INT_MAX = 2_147_483_647;
 
-/** Only what was encoded wrongly comes to more than a number holds here. */
+/** Bounds a number: only a wrong encoding comes to more than a number holds here. */
 function bounded(value: number): number {
   return value > INT_MAX ? INT_MAX : value < -INT_MAX ? -INT_MAX : value;
 }
