@@ -19,7 +19,7 @@ interface CardProps {
 export function Card({ anchor, title, about, action, children, rows }: CardProps) {
   const id = useId();
   return (
-    <section id={anchor} className={classes.card} aria-labelledby={title === undefined ? undefined : id}>
+    <section id={anchor} className={`surface ${classes.card}`} aria-labelledby={title === undefined ? undefined : id}>
       {title !== undefined && (
         <div className={classes.head}>
           <div className={classes.grow}>

@@ -81,7 +81,7 @@ export function ExceptionRows(props: ExceptionRowsProps) {
   }, [rows, rowHeight]);
   const selectedCount = groups.filter(({ groupId }) => selected.has(groupId)).length;
   return (
-    <div className={classes.frame} aria-busy={isOld}>
+    <div className={`surface ${classes.frame}`} aria-busy={isOld}>
       <div className={classes.head}>
         <div>
           {onSelect !== undefined && (

@@ -67,7 +67,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
   const shown = isWhole ? selections : selections.slice(first, first + SHOWN_MAX);
   return (
     <section
-      className={classes.schedule}
+      className={`surface ${classes.schedule}`}
       data-bare={isWithoutHead ? '' : undefined}
       aria-label={`${name}, ${teamName}`}
     >

@@ -75,7 +75,7 @@ export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: T
 
   return (
     <div
-      className={classes.timeline}
+      className="surface"
       aria-busy={isStale}
       ref={grid}
       onKeyDown={onKeyDown}

@@ -13,6 +13,32 @@ export type RouteCondition =
   /** A pattern with `*` for any text, as a whole and whatever the case: no pattern can take long. */
   | { readonly kind: 'detail'; readonly path: string; readonly matches: string };
 
+/** Condition as it was sent: fields of which its kind asks for some. */
+interface SentCondition {
+  readonly kind: RouteCondition['kind'];
+  readonly atLeast?: string;
+  readonly protocol?: string;
+  readonly name?: string;
+  readonly path?: string;
+  readonly equals?: string;
+  readonly matches?: string;
+}
+
+/** Returns null for a condition that lacks what its kind asks for. */
+export function conditionOf(sent: SentCondition): RouteCondition | null {
+  const { kind, atLeast, protocol, name, path, equals, matches } = sent;
+  switch (kind) {
+    case 'severity':
+      return atLeast === undefined ? null : { kind, atLeast };
+    case 'source':
+      return protocol === undefined ? null : { kind, protocol, ...(name !== undefined && { name }) };
+    case 'detail':
+      if (path === undefined) return null;
+      if (equals !== undefined) return { kind, path, equals };
+      return matches === undefined ? null : { kind, path, matches };
+  }
+}
+
 /** Outcomes for an alert: it pages by a policy, opens an incident that pages nobody, or is only counted. */
 export const ROUTE_OUTCOMES = ['page', 'open', 'drop'] as const;
 

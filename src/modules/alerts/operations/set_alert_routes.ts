@@ -9,7 +9,7 @@ import {
   PATH_LENGTH_MAX,
   ROUTE_CONDITIONS_MAX,
   ROUTE_OUTCOMES,
-  type RouteCondition,
+  conditionOf,
   ROUTES_MAX,
   VALUE_LENGTH_MAX,
 } from '#modules/alerts/decide/route.ts';
@@ -97,28 +97,6 @@ export const setAlertRoutes = defineAction({
     return { serviceId: service.id, routes: toRouteViews(after) };
   },
 });
-
-/** Null for one that lacks what its kind asks for. */
-function conditionOf({
-  kind,
-  atLeast,
-  protocol,
-  name,
-  path,
-  equals,
-  matches,
-}: Static<typeof Condition>): RouteCondition | null {
-  switch (kind) {
-    case 'severity':
-      return atLeast === undefined ? null : { kind, atLeast };
-    case 'source':
-      return protocol === undefined ? null : { kind, protocol, ...(name !== undefined && { name }) };
-    case 'detail':
-      if (path === undefined) return null;
-      if (equals !== undefined) return { kind, path, equals };
-      return matches === undefined ? null : { kind, path, matches };
-  }
-}
 
 function faultsOf(routes: readonly Static<typeof Route>[]): Fault[] {
   return routes.flatMap(({ conditions, outcome, policyId }, index): Fault[] => {

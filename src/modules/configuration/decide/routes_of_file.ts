@@ -1,6 +1,6 @@
 import type { RouteInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { RouteFields } from '#modules/configuration/decide/resource.ts';
-import type { RouteCondition } from '#modules/alerts/decide/route.ts';
+import { conditionOf } from '#modules/alerts/decide/route.ts';
 import type { Fault } from '#kernel/errors.ts';
 
 interface ReadRoutes {
@@ -43,20 +43,4 @@ export function readRoutes(routes: readonly RouteInFile[], path: string): ReadRo
     };
   });
   return { routes: read, faults, policies };
-}
-
-type ConditionInFile = NonNullable<RouteInFile['conditions']>[number];
-
-/** Returns null for a condition that lacks what its kind asks for. */
-function conditionOf({ kind, atLeast, protocol, name, path, equals, matches }: ConditionInFile): RouteCondition | null {
-  switch (kind) {
-    case 'severity':
-      return atLeast === undefined ? null : { kind, atLeast };
-    case 'source':
-      return protocol === undefined ? null : { kind, protocol, ...(name !== undefined && { name }) };
-    case 'detail':
-      if (path === undefined) return null;
-      if (equals !== undefined) return { kind, path, equals };
-      return matches === undefined ? null : { kind, path, matches };
-  }
 }
