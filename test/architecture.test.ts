@@ -266,7 +266,7 @@ test('whatever gives people roles tells of those who are paged and may not answe
   ];
   const others = writers.filter((file) => !first.some((name) => file === `src/modules/${name}.ts`));
   expect(others.length).toBeGreaterThan(0);
-  expect(others.filter((file) => !/tellOfLoweredRole|listPagedBy/.test(readSource(file)))).toEqual([]);
+  expect(others.filter((file) => !/notifyOfLoweredRole|listPagedBy/.test(readSource(file)))).toEqual([]);
 });
 
 test('no file has more than 400 lines', () => {

@@ -35,7 +35,7 @@ export const onAssembleBundle = (runtime: AssemblyRuntime, thread = new Assembly
         for (const next of inTurn(await artifacts.listWaiting(), lastTurnAtMs)) {
           isReading = await holding(runtime, next.orgId, async () => {
             lastTurnAtMs.set(next.orgId, Date.now());
-            await readOne(runtime, assembler, next, bundleId);
+            await assembleNext(runtime, assembler, next, bundleId);
           });
           if (isReading) break;
         }
@@ -53,8 +53,8 @@ const ORGANIZATIONS_MAX = 10_000;
 
 type Next = Pick<BundleRow, 'id' | 'orgId'>;
 
-/** A fault of another upload than that of the job is left to the job of its own. */
-async function readOne(
+/** Assembles an upload. A fault of another upload than that of the job is left to its own job. */
+async function assembleNext(
   runtime: AssemblyRuntime,
   assembler: Assembler,
   { id, orgId }: Next,

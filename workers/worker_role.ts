@@ -46,7 +46,7 @@ import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { subscriberCipherOf } from '#modules/status_pages/subscribers.ts';
 import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
-import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
+import { notifyOfUnreadableRows } from '#modules/unreadable_rows/notify_owners.ts';
 import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -267,7 +267,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
         run: async () => remindOfShifts(runtime, await new LeaseStore(runtime.db.session()).findDoneAt(REMINDING)),
       },
       { name: 'ask_for_numbers', everySeconds: 60, run: () => askForNumbers(runtime) },
-      { name: 'tell_of_unreadable_rows', everySeconds: 300, run: () => tellOfUnreadableRows(runtime) },
+      { name: 'tell_of_unreadable_rows', everySeconds: 300, run: () => notifyOfUnreadableRows(runtime) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
       // The names of periodic work are stored with its leases, so they outlive the names of its functions.

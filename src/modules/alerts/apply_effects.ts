@@ -35,7 +35,7 @@ export async function applyEffects(
   await answer(unit, of('acknowledge', 'open_acknowledged'), 'acknowledge');
   await answer(unit, of('unacknowledge'), 'unacknowledge');
   await count(unit, affected);
-  for (const alert of affected) await tell(unit, alert);
+  for (const alert of affected) await recordNews(unit, alert);
 }
 
 /** Acknowledges incidents, or takes that back, in the name of the tool. A storm stands for others as well and stays. */
@@ -77,8 +77,8 @@ async function count({ stores, now }: UnitOfWork, affected: readonly Affected[])
   await stores.storms.countOpen([...new Set(counted.map(({ queue }) => dedupKeyOfAlert(queue)))], now);
 }
 
-/** Further data for the timeline. */
-async function tell(unit: UnitOfWork, { queue, roseFrom, isHeardAgain, notes }: Affected): Promise<void> {
+/** Records notes, a word after silence and a raised severity. */
+async function recordNews(unit: UnitOfWork, { queue, roseFrom, isHeardAgain, notes }: Affected): Promise<void> {
   const { stores, now } = unit;
   const { incidentId, tool } = queue.row;
   if (incidentId === null) return;

@@ -19,7 +19,7 @@ import { resumeEscalation, withdrawStatusUpdates } from '#modules/incidents/pagi
  */
 export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
   const decision = decideUnacknowledge(incident.status);
-  if (decision === 'unchanged') return await unacknowledgeForOne(unit, incident, by);
+  if (decision === 'unchanged') return await withdrawAcknowledgement(unit, incident, by);
   if (decision === 'conflict') throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
   const { acknowledgedAt, acknowledgedBy } = incident;
   const whole =
@@ -80,7 +80,7 @@ async function pageAfterAll(unit: UnitOfWork, incident: IncidentRow, userId: Id<
 }
 
 /** Undoes the acknowledgement of one person, who is paged again. Returns false when they have given none. */
-async function unacknowledgeForOne(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
+async function withdrawAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
   const { stores, now, enqueue } = unit;
   const acknowledged = incident.acknowledgements ?? [];
   if (!('userId' in by) || !acknowledged.some((earlier) => earlier.userId === by.userId)) return false;

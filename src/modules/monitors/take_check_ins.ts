@@ -57,12 +57,12 @@ async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[])
   await inUnitOfWork(runtime, async (unit) => {
     const { checkIns } = unit.stores;
     const held = await checkIns.lock(waiting.map(({ number }) => number));
-    for (const checkIn of held) await takeOne(unit, checkIn, runtime.incidentLimit);
+    for (const checkIn of held) await takeCheckIn(unit, checkIn, runtime.incidentLimit);
     await checkIns.remove(held.map(({ number }) => number));
   });
 }
 
-async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
+async function takeCheckIn(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
   const { stores, now } = unit;
   const { orgId, serviceId, slug, environment, status, durationMs, config, receivedAt } = checkIn;
   const name = { orgId, serviceId, slug, environment };
@@ -95,7 +95,7 @@ async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inciden
   if (isUnreadable !== true && (decision.change === 'recovers' || isReadAgain)) {
     await resolveMonitorIncidents(unit, monitor);
   }
-  await tellRescheduling(unit, stored, { ...stored, ...decision.monitor }, checkIn, limit);
+  await recordRescheduling(unit, stored, { ...stored, ...decision.monitor }, checkIn, limit);
   if (isUnreadable === true && wasUnreadable !== true && !monitor.isMuted) {
     const bad = { outcome: 'unreadable' as const, at: receivedAt };
     await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
@@ -106,8 +106,8 @@ async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inciden
   }
 }
 
-/** A schedule that a check-in has changed is in the audit log, and told where runs are now expected later. */
-async function tellRescheduling(
+/** Records a schedule that a check-in has changed, and reports it where runs are now expected later. */
+async function recordRescheduling(
   unit: UnitOfWork,
   before: MonitorRow,
   after: MonitorRow,

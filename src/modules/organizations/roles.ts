@@ -96,7 +96,7 @@ export async function listPagedBy(
  * Tells owners, admins and teams by mail that somebody is paged whose role may not answer any more, where no person has
  * changed it who would read a warning: an identity provider has. A null role before stands for no membership.
  */
-export async function tellOfLoweredRole(
+export async function notifyOfLoweredRole(
   { stores, now, enqueue }: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
   orgId: Id<'org'>,
   { userId, before, after }: { readonly userId: Id<'user'>; readonly before: Role | null; readonly after: Role },
@@ -147,5 +147,5 @@ export async function joinInvitedTeams(
     const team = await teams.lock(orgId, id);
     await teams.insertMember(team, userId, { phone: null, ...recordOf(CHANNEL_PREFERENCES, () => true) }, now);
   }
-  if (teamIds.length > 0) await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
+  if (teamIds.length > 0) await notifyOfLoweredRole(unit, orgId, { userId, before: null, after: role });
 }

@@ -1,4 +1,4 @@
-import { tellOfLoweredRole } from '#modules/organizations/roles.ts';
+import { notifyOfLoweredRole } from '#modules/organizations/roles.ts';
 import { type ProvisionedRole, roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { ProvisioningChange } from '#modules/provisioning/provisioning_unit.ts';
 import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
@@ -109,7 +109,7 @@ async function applyRoles(
     );
   }
   const silenced = changes.filter(({ before, after }) => mayAnswer(before) && !mayAnswer(after));
-  for (const change of silenced.slice(0, NOTICES_MAX)) await tellOfLoweredRole(unit, orgId, change);
+  for (const change of silenced.slice(0, NOTICES_MAX)) await notifyOfLoweredRole(unit, orgId, change);
   return changes.map(({ userId, before, after }) => ({
     action: 'provision_role',
     target: userId,

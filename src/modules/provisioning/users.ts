@@ -1,7 +1,7 @@
 import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import { isDeepStrictEqual } from 'node:util';
 
-import { endMembership, requireAnotherOwner, tellOfLoweredRole } from '#modules/organizations/roles.ts';
+import { endMembership, requireAnotherOwner, notifyOfLoweredRole } from '#modules/organizations/roles.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
 import { addressOf, nameOf, type UserState } from '#modules/provisioning/decide/scim_user.ts';
@@ -49,7 +49,7 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   const made = { account: account === null ? { email, name } : null, role: isActive ? role : null };
   await stores.provisioning.insert({ orgId, ...row }, made);
   // Nothing names an account that has just been made.
-  if (isActive && account !== null) await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
+  if (isActive && account !== null) await notifyOfLoweredRole(unit, orgId, { userId, before: null, after: role });
   const after = { userName, email, name: account?.name ?? name, active: isActive, ...(isActive && { role }) };
   const action = account === null ? 'provision_user' : 'provision_member';
   provisioning.record([{ action, target: userId, before: null, after }]);
@@ -162,7 +162,7 @@ async function activate(
   const role = roleByGroups({ role: before, mapped: roles?.mapped ?? [], wasMapped: false, fallback });
   if (role !== before) await stores.scimGroups.setRole(orgId, [userId], role);
   // What named them goes on paging them.
-  await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
+  await notifyOfLoweredRole(unit, orgId, { userId, before: null, after: role });
   return role;
 }
 

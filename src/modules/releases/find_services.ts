@@ -20,10 +20,10 @@ export async function findServices(
     throw invalidInput([{ path: 'projects', message: `name at most ${NAMED_MAX} projects` }]);
   }
   const services = await stores.services.list(orgId, SERVICES_MAX);
-  return [...new Set(projects.map((project) => findOne(services, project)))];
+  return [...new Set(projects.map((project) => findService(services, project)))];
 }
 
-function findOne(services: readonly ServiceWithCapabilities[], project: string): ServiceWithCapabilities {
+function findService(services: readonly ServiceWithCapabilities[], project: string): ServiceWithCapabilities {
   const exact = services.find(
     ({ id, projectId, keptProjectNumber }) =>
       id === project || String(keptProjectNumber ?? projectId) === project || String(projectId) === project,

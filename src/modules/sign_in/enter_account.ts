@@ -4,7 +4,7 @@ import { type AccountDecision, decideAccount } from '#modules/sign_in/decide/acc
 import { type Claims, type Profile, roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
-import { joinInvitedTeams, tellOfLoweredRole } from '#modules/organizations/roles.ts';
+import { joinInvitedTeams, notifyOfLoweredRole } from '#modules/organizations/roles.ts';
 
 interface Arrival {
   readonly claims: Claims;
@@ -94,7 +94,7 @@ async function renewRole(
   const renewed = roleAfterSignIn({ role, isLastOwner }, claims, connection);
   if (renewed === role) return userId;
   await stores.people.setMembership(orgId, userId, renewed, now);
-  await tellOfLoweredRole({ stores, now, enqueue }, orgId, { userId, before: role, after: renewed });
+  await notifyOfLoweredRole({ stores, now, enqueue }, orgId, { userId, before: role, after: renewed });
   const after = { role: renewed, by: 'provider' };
   record({ userId, orgId, action: 'change_role', target: userId, before: { role }, after });
   return userId;

@@ -124,8 +124,8 @@ function parseAnswer(text: string): Readonly<Record<string, unknown>> {
 /** Time for a word to somebody who pressed a button: Slack waits three seconds for the answer to a press. */
 const WORD_TIMEOUT_MS = 2_000;
 
-/** Tells one person in a channel something that nobody else sees. A failure is ignored. */
-export async function tellOnSlack(
+/** Sends one person in a channel a message that nobody else sees. A failure is ignored. */
+export async function sendEphemeral(
   slack: Omit<SlackCall, 'timeoutMs'>,
   { channel, user, text }: { readonly channel: string; readonly user: string; readonly text: string },
 ): Promise<void> {

@@ -10,7 +10,7 @@ import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
-import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
+import { notifyOfUnreadableRows } from '#modules/unreadable_rows/notify_owners.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
 const EVERY_SHARD = Array.from({ length: SHARDS }, (_, shard) => shard);
@@ -222,7 +222,7 @@ test('what cannot be read is left out alone, shown, and told to the owners once,
   await sql.run(`update escalation_policies set steps = '"none"' where org_id = $1`, [w.orgId]);
   const shown = async () => {
     w.clock.advance({ seconds: 1 });
-    await tellOfUnreadableRows(w.runtime);
+    await notifyOfUnreadableRows(w.runtime);
     await w.runUntilIdle();
     const caller = memberCaller(w.orgId, w.owner.userId, 'owner');
     const { unreadable } = await runOperation(w, getPagingProblems, caller, {});

@@ -63,7 +63,7 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   const words = isAnswer ? typed.trim() : text;
   const [searched] = useDebouncedValue(words, DEBOUNCE_MS);
   const answers = useAnswers(isAnswer ? verb : null, asked, isOpen);
-  const results = useFound({ text: searched, verb }, isOpen);
+  const results = useSearchResults({ text: searched, verb }, isOpen);
   const commands = [useCommands(typed.trim()), usePages(words), useSwitches(words)];
   const groups: SpotlightActionGroupData[] =
     verb === 'put' || verb === 'silence' ? [...results, ...commands.slice(0, 1)] : [answers, ...results, ...commands];
@@ -173,7 +173,7 @@ const KINDS: Readonly<Record<Kind, { readonly group: string; readonly icon: Icon
 };
 
 /** Returns what the server finds, by kind, with people to put on call, or the services to silence. */
-function useFound({ text, verb }: PaletteQuery, isOpen: boolean): SpotlightActionGroupData[] {
+function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): SpotlightActionGroupData[] {
   const { org, may } = useOrganization();
   const navigate = useNavigate();
   const openers = useOpeners(text);

@@ -44,7 +44,7 @@ export async function answerAsPerson(
     return { outcome: 'refused', count: 0, doneIds: [], refusal: refusalSentence(speaking.refusal, context, answerer) };
   }
   const outcomes = await pLimit(CONCURRENCY).map(incidentIds, (id) =>
-    answerOne(context, speaking.caller, answerer.origin, id, answer),
+    answerIncident(context, speaking.caller, answerer.origin, id, answer),
   );
   const doneIds = incidentIds.filter((_, nth) => outcomes[nth] === 'done');
   const count = doneIds.length;
@@ -65,7 +65,7 @@ function wantsOf(answer: Answer): 'acknowledge' | 'more' {
   return answer === 'acknowledge' ? 'acknowledge' : 'more';
 }
 
-async function answerOne(
+async function answerIncident(
   context: AppContext,
   caller: Caller,
   origin: RequestOrigin,

@@ -155,7 +155,7 @@ async function readIncidents(
   const stores = storesOf(context.db.session());
   const incidents = await listIncidentsOf(stores, notification);
   if (incidents.length === 0 && notification.kind !== 'digest') return GONE;
-  const earlierAnswers = await findGivenAnswers(stores, answer, notification, incidents);
+  const earlierAnswers = await findEarlierAnswers(stores, answer, notification, incidents);
   return { answer, notification, incidents, earlierAnswers };
 }
 
@@ -255,7 +255,7 @@ type GivenAnswer = Pick<AnswerPage, 'status' | 'heading' | 'paragraphs'>;
  * link gives its answer once: if its person has given it since the message was sent, and the incident was reopened,
  * another message asks again.
  */
-async function findGivenAnswers(
+async function findEarlierAnswers(
   stores: Stores,
   answer: Answer,
   { orgId, userId, createdAt, releasedAt }: NotificationRow,

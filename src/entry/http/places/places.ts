@@ -36,7 +36,7 @@ import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord.ts';
 import { openMattermostForm, parseMattermost } from '#notify/places/mattermost.ts';
 import type { VendorCommand, VendorPress } from '#notify/places/presses.ts';
-import { parseSlackRequest, slackFault, slackText, tellOnSlack } from '#notify/places/slack.ts';
+import { parseSlackRequest, slackFault, slackText, sendEphemeral } from '#notify/places/slack.ts';
 import { isFromTelegram, parseTelegram } from '#notify/places/telegram.ts';
 
 /** A command typed in a chat. */
@@ -141,7 +141,7 @@ async function answerSlack(context: AppContext, request: VendorRequest): Promise
     isOf: (reference) => reference['channel'] === channel && reference['ts'] === ts,
   });
   const { http, bases } = context.places;
-  await tellOnSlack({ http, bases, settings, nowMs }, { channel, user, text: slackText(text) });
+  await sendEphemeral({ http, bases, settings, nowMs }, { channel, user, text: slackText(text) });
   return { status: 200 };
 }
 

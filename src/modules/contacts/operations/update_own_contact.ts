@@ -37,7 +37,7 @@ export const updateOwnContact = defineAction({
     basedOn: { phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true },
   },
   async handle({ teamId, basedOn, ...input }, context) {
-    if (teamId === null) return await updateOwn(input, basedOn, context);
+    if (teamId === null) return await updatePreferences(input, basedOn, context);
     const { caller, stores, now, configuredChannels, record } = context;
     const member = await stores.teams.lockMemberOf(caller.orgId, teamId, callerUser(caller));
     const before = toMemberRecord(member);
@@ -55,7 +55,7 @@ export const updateOwnContact = defineAction({
 });
 
 /** Changes the settings for incidents of teams that the person is not in. */
-async function updateOwn(
+async function updatePreferences(
   input: Partial<Preferences>,
   basedOn: Preferences | undefined,
   context: ActionContext,

@@ -96,7 +96,7 @@ export function* replayPagingInSteps<Window extends MaintenanceTimes & Maintenan
   for (const event of eventsOf(incidents, setting.others)) {
     yield;
     if (event.kind === 'open') {
-      const opened = openOne(event.index, event.incident, open, { suppressionTimes, others: setting.others });
+      const opened = openReplayed(event.index, event.incident, open, { suppressionTimes, others: setting.others });
       replayed[event.index] = opened;
       open.add(opened);
       continue;
@@ -138,7 +138,7 @@ function eventsOf(incidents: readonly ReplayedOpening[], others: readonly RealIn
   return events.toSorted((a, b) => a.at.epochMilliseconds - b.at.epochMilliseconds);
 }
 
-function openOne<Window extends MaintenanceTimes & MaintenanceTarget>(
+function openReplayed<Window extends MaintenanceTimes & MaintenanceTarget>(
   index: number,
   incident: ReplayedOpening,
   open: ReadonlySet<Replayed<Window>>,

@@ -108,7 +108,7 @@ export const searchIncidents = defineAction({
       now,
     );
     const { shown, nextCursor } = pageOf(places, limit, cursorOf);
-    return { incidents: await readFound(shown, context), nextCursor };
+    return { incidents: await readViews(shown, context), nextCursor };
   },
 });
 
@@ -116,7 +116,7 @@ function userIdOf({ caller: { actor } }: ActionContext): Id<'user'> | undefined 
   return actor.kind === 'user' ? actor.userId : undefined;
 }
 
-async function readFound(
+async function readViews(
   places: readonly IncidentPlace[],
   { caller: { orgId }, stores, installation }: ActionContext,
 ): Promise<FoundIncident[]> {

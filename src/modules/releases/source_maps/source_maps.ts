@@ -115,7 +115,7 @@ export class SourceMaps {
     );
     return (arrived) => {
       const ofEvent = placesOf.get(keyOfEvent(arrived.serviceId, arrived.event));
-      return mapOne(arrived, ofEvent, (key) => ({
+      return mapArrived(arrived, ofEvent, (key) => ({
         find: (line, column) => originals.get(key)?.get(`${line} ${column}`) ?? null,
       }));
     };
@@ -135,7 +135,7 @@ export class SourceMaps {
   ): Promise<ReadonlyMap<string, ReadonlyMap<string, OriginalPlace | null>>> {
     const asked = new Map<string, AskedCode>();
     for (const [index, arrived] of events.entries()) {
-      mapOne(arrived, places[index], (key, orgId, { hash }) => ({
+      mapArrived(arrived, places[index], (key, orgId, { hash }) => ({
         find(line, column) {
           const code = asked.get(key) ?? { orgId, hash, places: new Map<string, CodePlace>() };
           asked.set(key, code);
@@ -261,7 +261,7 @@ export class SourceMaps {
 /** Places of an event's maps, by the path in its frames. */
 type PlacesOfEvent = ReadonlyMap<string, FoundPlace>;
 
-function mapOne<E extends EventOfService>(
+function mapArrived<E extends EventOfService>(
   arrived: E,
   places: PlacesOfEvent | undefined,
   codeOfKey: (key: string, orgId: Id<'org'>, place: FoundPlace) => PlacedCode | null,

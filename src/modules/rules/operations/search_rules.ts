@@ -226,14 +226,14 @@ export const searchRules = defineAction({
     const places = await stores.ruleSearch.listPlaces(caller.orgId, wanted, waitingIds, { after, limit: limit + 1 });
     const { shown, nextCursor } = pageOf(places, limit, cursorOf);
     return {
-      rules: await readFound(shown, waiting, context),
+      rules: await readViews(shown, waiting, context),
       nextCursor,
       counts: await stores.ruleSearch.countByState(caller.orgId, wanted, waitingIds),
     };
   },
 });
 
-async function readFound(
+async function readViews(
   places: readonly RulePlace[],
   waiting: ReadonlyMap<Id<'rule'>, Waiting>,
   context: ActionContext,

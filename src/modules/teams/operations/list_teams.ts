@@ -191,11 +191,11 @@ export const searchTeams = defineAction({
       limit: limit + 1,
     });
     const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
-    return { teams: await readFound(shown, context), nextCursor };
+    return { teams: await readViews(shown, context), nextCursor };
   },
 });
 
-async function readFound(teams: readonly TeamRow[], context: ActionContext): Promise<Static<typeof FoundTeamView>[]> {
+async function readViews(teams: readonly TeamRow[], context: ActionContext): Promise<Static<typeof FoundTeamView>[]> {
   const whole = await readTeams(teams, context);
   const warnings = await readWarnings(whole, context);
   const readinessOf = await readReadiness(

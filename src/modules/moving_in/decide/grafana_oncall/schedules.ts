@@ -14,7 +14,7 @@ export function addOnCallSchedules(moved: Moved, answers: OnCallAnswers): void {
   const shifts = new Map(answers.shift.map(({ value }) => [textOf(value, 'id'), value]));
   const used = new Set<string>();
   for (const [id, schedule] of new Map(answers.schedule.map(({ value }) => [textOf(value, 'id'), value]))) {
-    if (id !== '') addOne(moved, id, schedule, shifts, used, answers);
+    if (id !== '') addScheduleOf(moved, id, schedule, shifts, used, answers);
   }
   for (const [id, shift] of shifts) {
     if (used.has(id)) continue;
@@ -24,7 +24,7 @@ export function addOnCallSchedules(moved: Moved, answers: OnCallAnswers): void {
   }
 }
 
-function addOne(
+function addScheduleOf(
   moved: Moved,
   id: string,
   schedule: RawObject,

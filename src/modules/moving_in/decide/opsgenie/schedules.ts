@@ -34,10 +34,10 @@ const UNIT_MS: Record<string, number> = { hourly: 3_600_000, daily: DAY_MS, week
 export function addOpsgenieSchedules(moved: Moved, answers: OpsgenieAnswers, participants: ParticipantReader): void {
   const byId = Map.groupBy(answers.schedule, ({ value }) => textOf(value, 'id'));
   byId.delete('');
-  for (const [id, documents] of byId) addOne(moved, id, documents, answers, participants);
+  for (const [id, documents] of byId) addScheduleOf(moved, id, documents, answers, participants);
 }
 
-function addOne(
+function addScheduleOf(
   moved: Moved,
   id: string,
   documents: readonly Located[],

@@ -30,11 +30,16 @@ export function addPagerDutySchedules(moved: Moved, answers: PagerDutyAnswers): 
   byId.delete('');
   for (const [id, documents] of byId) {
     const isShiftBased = answers.schedulesV3.some(({ value }) => textOf(value, 'id') === id);
-    if (!isShiftBased) addOne(moved, id, documents, overridesOf(moved, id, answers));
+    if (!isShiftBased) addScheduleOf(moved, id, documents, overridesOf(moved, id, answers));
   }
 }
 
-function addOne(moved: Moved, id: string, documents: readonly RawSchedule[], overrides: readonly ReadOverride[]): void {
+function addScheduleOf(
+  moved: Moved,
+  id: string,
+  documents: readonly RawSchedule[],
+  overrides: readonly ReadOverride[],
+): void {
   const { value } = best(documents, moved);
   const [name, zone] = [textOf(value, 'name') || textOf(value, 'summary'), textOf(value, 'time_zone')];
   const teamIds = objectsOf(value['teams']).map((team) => textOf(team, 'id'));

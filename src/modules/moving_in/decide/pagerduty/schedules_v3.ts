@@ -32,10 +32,10 @@ interface ShiftEvent {
 export function addShiftBasedSchedules(moved: Moved, answers: PagerDutyAnswers): void {
   const byId = Map.groupBy(answers.schedulesV3, ({ value }) => textOf(value, 'id'));
   byId.delete('');
-  for (const [id, documents] of byId) addOne(moved, id, documents, answers);
+  for (const [id, documents] of byId) addScheduleOf(moved, id, documents, answers);
 }
 
-function addOne(moved: Moved, id: string, documents: readonly RawSchedule[], answers: PagerDutyAnswers): void {
+function addScheduleOf(moved: Moved, id: string, documents: readonly RawSchedule[], answers: PagerDutyAnswers): void {
   const { ledger } = moved;
   const value: RawObject = Object.assign({}, ...documents.map((document) => withoutEmpty(document.value)));
   const [name, zone] = [textOf(value, 'name') || textOf(value, 'summary'), textOf(value, 'time_zone')];

@@ -8,7 +8,7 @@ const BATCH = 500;
 const HOURS_BETWEEN = 1;
 
 /** Notes stored rows that cannot be read, forgets those that can again, and tells owners of new ones. */
-export async function tellOfUnreadableRows(runtime: UnitOfWorkRuntime): Promise<void> {
+export async function notifyOfUnreadableRows(runtime: UnitOfWorkRuntime): Promise<void> {
   const { db, clock } = runtime;
   const now = clock.now();
   const { unreadableRows } = storesOf(db.session());
