@@ -86,12 +86,12 @@ export const grouping: Bench = {
 
 /** Prints how groups agree with those of another product, if a folder with its answers is given. */
 function printGiven(): void {
-  const given = givenAnswers();
-  if (given.length === 0) {
+  const answers = givenAnswers();
+  if (answers.length === 0) {
     console.log(`  answers of another product: none given, see ${ANSWERS_FOLDER} in the README\n`);
     return;
   }
-  printTable([...Map.groupBy(given, ({ set }) => set)].map(([set, events]) => rowOf(set, events)));
+  printTable([...Map.groupBy(answers, ({ set }) => set)].map(([set, events]) => rowOf(set, events)));
 }
 
 interface LabelledSet {

@@ -117,10 +117,10 @@ async function measure(
   stopping.abort();
   await looking;
   const of = (what: string, prefix: string, wanted: number) => {
-    const found = lateness.filter(({ type }) => type.startsWith(prefix)).map(({ ms }) => ms);
+    const delays = lateness.filter(({ type }) => type.startsWith(prefix)).map(({ ms }) => ms);
     return {
-      [name]: `${what} (${found.length} of ${wanted})`,
-      ...spreadCells(spreadOf(found.length > 0 ? found : [NaN])),
+      [name]: `${what} (${delays.length} of ${wanted})`,
+      ...spreadCells(spreadOf(delays.length > 0 ? delays : [NaN])),
     };
   };
   printTable([

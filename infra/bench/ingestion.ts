@@ -136,8 +136,8 @@ async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Pro
     const answeredMs = await sendScrapes(scrapes, url);
     const processorMs = sum(spent().values());
     // Points can be queried once they are answered; this only verifies it.
-    const found = await prometheus.counted('prometheus_tsdb_head_samples_appended_total');
-    if (found !== warmUp.points + scrapes.points) throw new Error(`Prometheus holds ${found} points`);
+    const samples = await prometheus.counted('prometheus_tsdb_head_samples_appended_total');
+    if (samples !== warmUp.points + scrapes.points) throw new Error(`Prometheus holds ${samples} points`);
     const name = `Prometheus ${prometheus.version}`;
     const resident = residentOf(useBelow(prometheus.pid));
     return { name, answeredMs, queryableMs: answeredMs, resident, spentMs: new Map([[name, processorMs]]) };

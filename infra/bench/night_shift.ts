@@ -43,8 +43,8 @@ export const nightShift: Bench = {
       const scripted: Finding[] = [];
       for (const { scene, incidentId } of nights) {
         const session = new McpSession(installation.baseUrl, installation.apiKey);
-        const found = await investigate(session, incidentId);
-        scripted.push({ scene, found, calls: session.calls, tokens: session.tokens });
+        const finding = await investigate(session, incidentId);
+        scripted.push({ scene, found: finding, calls: session.calls, tokens: session.tokens });
       }
       show('script without a model', scripted);
       if (model === null) return;
@@ -52,8 +52,8 @@ export const nightShift: Bench = {
       for (const { scene, incidentId } of nights) {
         const session = new McpSession(installation.baseUrl, installation.apiKey);
         const tools = await session.listTools();
-        const found = await investigateWithModel(session, model, tools, incidentId);
-        byModel.push({ scene, found, calls: session.calls, tokens: session.tokens });
+        const finding = await investigateWithModel(session, model, tools, incidentId);
+        byModel.push({ scene, found: finding, calls: session.calls, tokens: session.tokens });
       }
       show(model.name, byModel);
     }),
@@ -141,6 +141,6 @@ function show(who: string, findings: readonly Finding[]): void {
   );
 }
 
-function blamesAChange(found: Cause | 'unknown'): boolean {
-  return found !== 'unknown' && found !== 'healthy' && found !== 'recovered';
+function blamesAChange(cause: Cause | 'unknown'): boolean {
+  return cause !== 'unknown' && cause !== 'healthy' && cause !== 'recovered';
 }

@@ -114,7 +114,7 @@ function latenessOf({ arrivals, askedLate, firstWord, peoplePaged }: Outcome): R
     const [median, most, last] = [p50, p99, max].map((ms) => (ms === 0 ? '< 1 s' : duration(ms)));
     return { what, messages: count(seconds.length), p50: median ?? '', p99: most ?? '', max: last ?? '' };
   };
-  const late = (where: (one: Outcome['arrivals'][number]) => boolean) =>
+  const late = (where: (arrival: Outcome['arrivals'][number]) => boolean) =>
     arrivals.filter(where).map(({ lateSeconds }) => lateSeconds);
   return [
     row('step due → asked of the provider', askedLate),

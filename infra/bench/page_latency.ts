@@ -68,7 +68,7 @@ export const pageLatency: Bench = {
         try {
           await measure(installation, db);
           await measureBesidePlaces(installation, db);
-          for (const one of ATTACKS) await measureUnder(one, installation, db);
+          for (const attackKind of ATTACKS) await measureUnder(attackKind, installation, db);
         } finally {
           await db.close();
         }
@@ -102,14 +102,14 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
 async function measureBesidePlaces(installation: BenchInstallation, db: Database): Promise<void> {
   const places = await addHangingPlaces(db, { ...installation, appSecret: APP_SECRET }, HANGING_PLACES);
   const without: number[][] = [];
-  const beside: number[][] = [];
+  const withHanging: number[][] = [];
   try {
     for (let pair = 0; pair < PAIRS; pair += 1) {
       for (const isOn of pair % 2 === 0 ? [false, true] : [true, false]) {
         const name = `Beside${pair}${isOn ? 'with' : 'without'}`;
         const services = await prepareServices(installation, db, BESIDE_PLACES, name);
         await places.switch(isOn);
-        (isOn ? beside : without).push(await pageLatencies(installation, db, services, name));
+        (isOn ? withHanging : without).push(await pageLatencies(installation, db, services, name));
         if (isOn) {
           await places.switch(false);
           await delay(HANGING_ENDS_AFTER_MS);
@@ -119,14 +119,14 @@ async function measureBesidePlaces(installation: BenchInstallation, db: Database
   } finally {
     await places.close();
   }
-  const differences = beside.map((latencies, pair) => meanOf(latencies) - meanOf(without[pair] ?? []));
+  const differences = withHanging.map((latencies, pair) => meanOf(latencies) - meanOf(without[pair] ?? []));
   console.log(
     `  ${HANGING_PLACES} places that hang took ${count(places.requests())} requests; a page took ` +
       `${meanOf(differences).toFixed(1)} ± ${(T_95 * standardErrorOf(differences)).toFixed(1)} ms longer beside them (95 %)\n`,
   );
   printTable([
     { from: 'exception sent, without', ...spreadCells(spreadOf(without.flat())) },
-    { from: 'exception sent, beside places that hang', ...spreadCells(spreadOf(beside.flat())) },
+    { from: 'exception sent, beside places that hang', ...spreadCells(spreadOf(withHanging.flat())) },
   ]);
 }
 
@@ -162,12 +162,12 @@ function standardErrorOf(values: readonly number[]): number {
   return Math.sqrt(squares / (values.length - 1) / values.length);
 }
 
-async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {
-  const services = await prepareServices(installation, db, UNDER_ATTACK, one.name);
-  const { dsn } = await attackerService(installation, db, `attacker-${one.name}`);
+async function measureUnder(kind: Attack, installation: BenchInstallation, db: Database): Promise<void> {
+  const services = await prepareServices(installation, db, UNDER_ATTACK, kind.name);
+  const { dsn } = await attackerService(installation, db, `attacker-${kind.name}`);
   const watch = new PageWatch(installation.phoneUrl);
-  const typeOf = (index: number): string => `Under${one.name}${index}`;
-  const attacking = attack(one, dsn);
+  const typeOf = (index: number): string => `Under${kind.name}${index}`;
+  const attacking = attack(kind, dsn);
   await delay(HEAD_START_MS);
   const sendings = await sendAll(UNDER_ATTACK, UNDER_ATTACK_EVERY_MS, (index) =>
     sendException(serviceOf(services, index).dsn, typeOf(index)),
@@ -176,11 +176,11 @@ async function measureUnder(one: Attack, installation: BenchInstallation, db: Da
   let pages: readonly PagedIncident[] = [];
   while (pages.length < UNDER_ATTACK && performance.now() < deadline) {
     await delay(250);
-    pages = await listPaged(db, await watch.look(), `Under${one.name}%`);
+    pages = await listPaged(db, await watch.look(), `Under${kind.name}%`);
   }
   const statuses = [...(await attacking)].map(([status, times]) => `${status}: ${count(times)}`);
   console.log(
-    `  ${one.name}: ${UNDER_ATTACK - pages.length} of ${UNDER_ATTACK} not paged within ${GIVEN_UP_AFTER_MS / 1_000} s; ` +
+    `  ${kind.name}: ${UNDER_ATTACK - pages.length} of ${UNDER_ATTACK} not paged within ${GIVEN_UP_AFTER_MS / 1_000} s; ` +
       `the attack was answered with ${statuses.join(', ')}\n`,
   );
   if (pages.length === 0) return;
@@ -189,7 +189,7 @@ async function measureUnder(one: Attack, installation: BenchInstallation, db: Da
     return { from, ...spreadCells(spreadOf(pages.map((page) => page.pagedAtMs - startOf(page)))) };
   };
   printTable([
-    row(`exception sent, under ${one.name}`, ({ type, pagedAtMs }) => sentAt.get(type) ?? pagedAtMs),
+    row(`exception sent, under ${kind.name}`, ({ type, pagedAtMs }) => sentAt.get(type) ?? pagedAtMs),
     row('incident opened', ({ openedAtMs }) => openedAtMs),
   ]);
 }

@@ -80,7 +80,7 @@ async function runIn(folder: string): Promise<void> {
     });
     child.on('message', (message) => {
       const { store, isCut } = message as CutRequest;
-      const link = links.find((one) => one.store === store);
+      const link = links.find((candidate) => candidate.store === store);
       must(['link', 'set', link?.outer ?? '', isCut ? 'down' : 'up']);
       child.send({ done: true });
     });
@@ -127,7 +127,7 @@ async function forward(host: string, onward: NetConnectOpts): Promise<{ readonly
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     close() {
-      for (const one of open) one.destroy();
+      for (const socket of open) socket.destroy();
       server.close();
     },
   };

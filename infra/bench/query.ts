@@ -113,20 +113,20 @@ async function names({ context, services, now }: History): Promise<Record<string
   const reader = new MetricReader(context.clickhouse);
   const since = now.subtract({ hours: 24 * 30 });
   const serviceOf = (index: number) => services[index % SERVICES] ?? services[0];
-  const own: number[] = [];
+  const durations: number[] = [];
   const bare: number[] = [];
   await timed(
     async (index) => {
       const serviceId = serviceOf(index);
       if (serviceId === undefined) throw new Error('there are no services');
-      own.push(...(await timed(() => reader.listNames(serviceId, since), { times: 1 })));
+      durations.push(...(await timed(() => reader.listNames(serviceId, since), { times: 1 })));
       const sql = `SELECT DISTINCT metric FROM metric_names WHERE service_id = '${uuidOf(serviceId)}' ORDER BY metric`;
       const ask = async () => (await context.clickhouse.query({ query: sql, format: 'JSONCompactEachRow' })).json();
       bare.push(...(await timed(ask, { times: 1 })));
     },
     { times: TIMES, secondsMax: SECONDS_MAX },
   );
-  const spread = spreadOf(own);
+  const spread = spreadOf(durations);
   return {
     question: 'list_metric_names',
     p50: duration(spread.p50),

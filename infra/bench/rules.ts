@@ -118,10 +118,10 @@ function watched(runtime: EvaluationRuntime): Watched {
       rules: {
         async evaluate(questions, now) {
           const began = performance.now();
-          const found = await runtime.rules.evaluate(questions, now);
+          const answers = await runtime.rules.evaluate(questions, now);
           storeMs.push(performance.now() - began);
-          if (found.values.size !== questions.length) throw new Error('not all rules were evaluated');
-          return found;
+          if (answers.values.size !== questions.length) throw new Error('not all rules were evaluated');
+          return answers;
         },
       },
     },
@@ -250,8 +250,8 @@ async function opening(time: Time): Promise<Record<string, string>> {
   );
   const runtime = time.startWorker();
   const [took = 0] = await timed(() => evaluateRules(runtime), { times: 1 });
-  const found = await db.sql.row<{ opened: number }>('select count(*) as opened from incidents');
-  const opened = Math.max(1, found?.opened ?? 0);
+  const row = await db.sql.row<{ opened: number }>('select count(*) as opened from incidents');
+  const opened = Math.max(1, row?.opened ?? 0);
   return {
     what: `a cycle of all that opens ${count(opened)} incidents, after a start`,
     each: duration(took / opened),

@@ -43,13 +43,13 @@ export const size: Bench = {
       Prometheus: `${prometheusVersion()}, by remote write, then a snapshot, which has everything in blocks`,
       Tocsin: 'inserts of an hour of a host each, as its worker makes them',
     });
-    const own = await takenByProduct(recorded, points);
+    const measured = await takenByProduct(recorded, points);
     const prometheus = await withFolder((folder) => takenByPrometheus(folder, recorded, points));
     const victoria =
       victoriaMetricsVersion() === null
         ? []
         : [await withFolder((folder) => takenByVictoria(folder, recorded, points))];
-    printTable([...own, prometheus, ...victoria]);
+    printTable([...measured, prometheus, ...victoria]);
   },
 };
 

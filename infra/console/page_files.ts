@@ -18,14 +18,14 @@ const FIRST = 'index.html';
  * router.tsx and outside_routes.ts in src/console, which say what each page is made of.
  */
 export function filesOfPages(manifest: Manifest, router: string): Record<string, readonly string[]> {
-  const known = new Set(filesOf(manifest, FIRST));
-  const found = [...router.matchAll(/path: (PAGES|SETTINGS_PAGES)\.(\w+),[^;]*?import\(\s*'#console\/([^']+)'/g)].map(
+  const loadedFirst = new Set(filesOf(manifest, FIRST));
+  const pages = [...router.matchAll(/path: (PAGES|SETTINGS_PAGES)\.(\w+),[^;]*?import\(\s*'#console\/([^']+)'/g)].map(
     ([, group, name = '', source = '']) => {
       const page = group === 'PAGES' ? pathIn(PAGES, name) : `${PAGES.settings}${pathIn(SETTINGS_PAGES, name)}`;
-      return [routeOfPage(page), filesOf(manifest, source).filter((file) => !known.has(file))] as const;
+      return [routeOfPage(page), filesOf(manifest, source).filter((file) => !loadedFirst.has(file))] as const;
     },
   );
-  return Object.fromEntries(found);
+  return Object.fromEntries(pages);
 }
 
 function pathIn(pages: Readonly<Record<string, string>>, name: string): string {

@@ -92,8 +92,8 @@ async function postJson(url: string, body: object, headers: Record<string, strin
 async function waitFor<Found>(what: string, timeoutMs: number, look: () => Promise<Found | undefined>): Promise<Found> {
   const until = performance.now() + timeoutMs;
   for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
+    const result = await look();
+    if (result !== undefined) return result;
     if (performance.now() > until) throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`);
     await delay(POLL_MS);
   }

@@ -9,11 +9,11 @@ const CHARACTERS_MIN = 32;
  * file is an error and is never replaced.
  */
 export function readOrCreateAppSecret(file: string): string {
-  const found = read(file);
-  if (found === null) return create(file);
-  if (found.length < CHARACTERS_MIN)
+  const stored = read(file);
+  if (stored === null) return create(file);
+  if (stored.length < CHARACTERS_MIN)
     throw new Error(`${file} is damaged: put it back from a backup, or set APP_SECRET`);
-  return found;
+  return stored;
 }
 
 function read(file: string): string | null {

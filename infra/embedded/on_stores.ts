@@ -47,7 +47,7 @@ async function run(): Promise<number> {
     return code ?? 1;
   } finally {
     removeRunningFile(dataDir);
-    for (const one of running.toReversed()) await one.stop();
+    for (const store of running.toReversed()) await store.stop();
     lock.release();
   }
 }

@@ -268,8 +268,8 @@ async function answers(cluster: Cluster): Promise<boolean> {
 }
 
 async function createDatabase(cluster: Cluster): Promise<void> {
-  const found = await query(cluster, `select 1 from pg_database where datname = '${DATABASE}'`);
-  if (found === 0) await query(cluster, `create database ${DATABASE}`);
+  const rows = await query(cluster, `select 1 from pg_database where datname = '${DATABASE}'`);
+  if (rows === 0) await query(cluster, `create database ${DATABASE}`);
 }
 
 async function query(cluster: Cluster, sql: string): Promise<number> {

@@ -62,8 +62,8 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
 
 /** Resolves when this process has ended. It is polled, because it need not be a child of ours. */
 export async function untilGone(pid: number, pollMs: number): Promise<void> {
-  const found = findProcess(pid);
-  const isStillThere = () => found !== null && findProcess(pid)?.birth === found.birth;
+  const running = findProcess(pid);
+  const isStillThere = () => running !== null && findProcess(pid)?.birth === running.birth;
   while (isStillThere()) await delay(pollMs);
 }
 

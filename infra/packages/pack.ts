@@ -58,15 +58,15 @@ async function pack(): Promise<void> {
 }
 
 async function namesOf(entries: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
-  const found = new Map<string, string[]>();
+  const importersByPackage = new Map<string, string[]>();
   for (const specifier of entries) {
     const loaded = (await import(specifier)) as object;
-    found.set(
+    importersByPackage.set(
       specifier,
       Object.keys(loaded).filter((name) => !['module.exports', '__esModule'].includes(name)),
     );
   }
-  return found;
+  return importersByPackage;
 }
 
 /** V8 keeps a text with one other character in two bytes a character. */

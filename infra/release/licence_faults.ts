@@ -44,7 +44,7 @@ export function listLicences(packages: LockedPackages): Licensed[] {
       const name = nameOf(place);
       return { name, version, licence: license ?? licenceOfFamily(packages, name, version) };
     });
-  const byNameAndVersion = new Map(licensed.map((one) => [`${one.name}@${one.version}`, one]));
+  const byNameAndVersion = new Map(licensed.map((item) => [`${item.name}@${item.version}`, item]));
   return [...byNameAndVersion.values()].toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
@@ -61,7 +61,7 @@ function licenceOfFamily(packages: LockedPackages, name: string, version: string
 /** Packages whose licence does not allow passing them on with the product. */
 export function licenceFaults(packages: LockedPackages): string[] {
   return listLicences(packages)
-    .filter((one) => !isAllowed(one))
+    .filter((item) => !isAllowed(item))
     .map(
       ({ name, version, licence }) =>
         `${name} ${version} is under ${licence ?? 'an unknown licence'}, which is not allowed`,
@@ -71,7 +71,7 @@ export function licenceFaults(packages: LockedPackages): string[] {
 /** Whether a licence expression is allowed: one alternative of `OR` must be, and every part of `AND`. */
 function isAllowed({ name, licence }: Licensed): boolean {
   if (licence === null) return false;
-  if (EXCEPTIONS.some((one) => name.startsWith(one.name) && licence === one.licence)) return true;
+  if (EXCEPTIONS.some((exception) => name.startsWith(exception.name) && licence === exception.licence)) return true;
   const alternatives = licence.replace(/^\((.*)\)$/, '$1').split(' OR ');
   return alternatives.some((terms) => terms.split(' AND ').every((term) => ALLOWED.has(term.trim())));
 }

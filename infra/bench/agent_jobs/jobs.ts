@@ -152,14 +152,14 @@ async function swap(agent: Agent, world: JobWorld): Promise<string | null> {
   const named = { scheduleId: world.scheduleName, userId: name, ...window };
   if ((await agent.ask('create_schedule_override', named)) === null) {
     const { teams } = await agent.must<Teams>('list_teams', {});
-    const team = teams.find((one) => one.name === world.teamName);
-    const schedule = team?.schedules.find((one) => one.name === world.scheduleName);
+    const team = teams.find((team) => team.name === world.teamName);
+    const schedule = team?.schedules.find((schedule) => schedule.name === world.scheduleName);
     const ids = { scheduleId: schedule?.scheduleId, userId: await personId(agent, name) };
     await agent.must('create_schedule_override', { ...ids, ...window });
   }
   const [schedule] = (await onCallOf(agent, world.teamName)).schedules;
   if (schedule?.overrides === undefined) return 'done, and cannot be checked: overrides are not shown';
-  return schedule.overrides.some((one) => one.name === name && one.startAt === startAt) ? null : 'it is not there';
+  return schedule.overrides.some((shift) => shift.name === name && shift.startAt === startAt) ? null : 'not there';
 }
 
 /** "Which exceptions became more with the last release, and by how much?" */
@@ -172,11 +172,11 @@ async function compare(agent: Agent, world: JobWorld): Promise<string | null> {
       byRelease === undefined
         ? recentEvents.filter(({ release }) => release === wanted).length
         : byRelease.filter(({ release }) => release === wanted).reduce((sum, { eventCount }) => sum + eventCount, 0);
-    const type = [...world.counts.keys()].find((one) => title.startsWith(one));
+    const type = [...world.counts.keys()].find((candidate) => title.startsWith(candidate));
     const [older, newer] = world.counts.get(type ?? '') ?? [0, 0];
-    const told = [count(before), count(after)];
-    if (told[0] !== older || told[1] !== newer) {
-      return `counted ${told.join(' and ')} of ${type ?? title}, and it is ${older} and ${newer}`;
+    const counts = [count(before), count(after)];
+    if (counts[0] !== older || counts[1] !== newer) {
+      return `counted ${counts.join(' and ')} of ${type ?? title}, and it is ${older} and ${newer}`;
     }
   }
   return groups.length === world.counts.size ? null : `${groups.length} of ${world.counts.size} groups`;
@@ -194,8 +194,8 @@ async function noisy(agent: Agent, world: JobWorld): Promise<string | null> {
 }
 
 async function onCallOf(agent: Agent, teamName: string): Promise<OnCall> {
-  const found = await agent.ask<OnCall>('who_is_on_call', { teamId: teamName });
-  if (found !== null) return found;
+  const onCall = await agent.ask<OnCall>('who_is_on_call', { teamId: teamName });
+  if (onCall !== null) return onCall;
   const { teams } = await agent.must<Teams>('list_teams', {});
   const teamId = teams.find(({ name }) => name === teamName)?.teamId;
   return await agent.must<OnCall>('who_is_on_call', { teamId });
@@ -203,7 +203,7 @@ async function onCallOf(agent: Agent, teamName: string): Promise<OnCall> {
 
 async function personId(agent: Agent, name: string): Promise<string> {
   const { people } = await agent.must<Teams>('list_teams', {});
-  const person = people?.find((one) => one.name === name);
+  const person = people?.find((candidate) => candidate.name === name);
   if (person === undefined) throw new NotPossible('no answer has the ids of people');
   return person.userId;
 }

@@ -148,7 +148,7 @@ function nextSunday(): number {
 function more(planted: readonly Raised[]): Raised[] {
   const harmless = planted.filter(({ type }) => type === 'ClientGone');
   return Array.from({ length: HARMLESS_EVENTS }, (_, index) => harmless[index % harmless.length]).flatMap(
-    (one) => one ?? [],
+    (entry) => entry ?? [],
   );
 }
 

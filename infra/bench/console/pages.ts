@@ -35,8 +35,8 @@ export async function measurePages(
   ];
   const rows: Record<string, string | number>[] = [];
   for (const visited of pages) {
-    const given = visited.name === 'sign-in' ? [] : cookies;
-    rows.push(await measurePage(browser, installation.baseUrl, visited, given));
+    const sentCookies = visited.name === 'sign-in' ? [] : cookies;
+    rows.push(await measurePage(browser, installation.baseUrl, visited, sentCookies));
   }
   printTable(rows);
 }

@@ -19,35 +19,35 @@ const PEOPLE = ['M. Okafor', 'Jansen', 'Li Wei', 'Schmidt-Braun', "O'Neill", 'de
 type Random = () => number;
 
 const below = (random: Random, end: number): number => Math.floor(random() * end);
-const one = (random: Random, values: readonly string[]): string => values[below(random, values.length)] ?? '';
+const pick = (random: Random, values: readonly string[]): string => values[below(random, values.length)] ?? '';
 const letters = (random: Random, count: number): string =>
-  Array.from({ length: count }, () => one(random, 'bcdfghjklmnpqrstvwxz2456789'.split(''))).join('');
+  Array.from({ length: count }, () => pick(random, 'bcdfghjklmnpqrstvwxz2456789'.split(''))).join('');
 const digits = (random: Random, count: number): string =>
   Array.from({ length: count }, () => below(random, 10)).join('');
 
 /** Kinds of values that the other sets do not have. */
 const VALUES: Readonly<Record<string, (random: Random) => string>> = {
-  axis: (random) => one(random, ['x+', 'x-', 'y+', 'y-', 'z+', 'z-']),
+  axis: (random) => pick(random, ['x+', 'x-', 'y+', 'y-', 'z+', 'z-']),
   rack: (random) => `R${digits(random, 2)}-M${below(random, 2)}-L${below(random, 4)}-U${digits(random, 2)}-A`,
   attempt: (random) =>
-    `attempt_${digits(random, 13)}_${digits(random, 4)}_${one(random, ['m', 'r'])}_${digits(random, 6)}_0`,
+    `attempt_${digits(random, 13)}_${digits(random, 4)}_${pick(random, ['m', 'r'])}_${digits(random, 6)}_0`,
   container: (random) => `container_${digits(random, 13)}_${digits(random, 4)}_01_${digits(random, 6)}`,
-  state: (random) => one(random, STATES),
-  mac: (random) => Array.from({ length: 6 }, () => `${below(random, 10)}${one(random, 'abcdef'.split(''))}`).join(':'),
-  letter: (random) => one(random, 'abcdefgh'.split('')),
-  reason: (random) => one(random, ['Unspecified', 'Disassociated', 'Beacon lost', 'Auth expired']),
-  process: (random) => one(random, ['WindowServer', 'Mail', 'coreaudiod', 'com.apple.WebKit', 'Preview', 'cloudd']),
-  device: (random) => `${one(random, WORDS)}-${letters(random, 4).toUpperCase()}`,
-  build: (random) => `${below(random, 20)}.${below(random, 30)}.${below(random, 99)}${one(random, ['', '-rc1', 'b'])}`,
-  pod: (random) => `${one(random, WORDS)}-${letters(random, 9)}-${letters(random, 5)}`,
-  namespace: (random) => one(random, ['default', 'kube-system', 'staging', 'payments', 'team-blue']),
-  registry: (random) => `registry.${one(random, WORDS)}.example:5000`,
-  word: (random) => one(random, WORDS),
-  command: (random) => one(random, ['AUTH', 'CONNECT', 'DATA', 'EHLO', 'RCPT', 'STARTTLS']),
-  person: (random) => one(random, PEOPLE),
+  state: (random) => pick(random, STATES),
+  mac: (random) => Array.from({ length: 6 }, () => `${below(random, 10)}${pick(random, 'abcdef'.split(''))}`).join(':'),
+  letter: (random) => pick(random, 'abcdefgh'.split('')),
+  reason: (random) => pick(random, ['Unspecified', 'Disassociated', 'Beacon lost', 'Auth expired']),
+  process: (random) => pick(random, ['WindowServer', 'Mail', 'coreaudiod', 'com.apple.WebKit', 'Preview', 'cloudd']),
+  device: (random) => `${pick(random, WORDS)}-${letters(random, 4).toUpperCase()}`,
+  build: (random) => `${below(random, 20)}.${below(random, 30)}.${below(random, 99)}${pick(random, ['', '-rc1', 'b'])}`,
+  pod: (random) => `${pick(random, WORDS)}-${letters(random, 9)}-${letters(random, 5)}`,
+  namespace: (random) => pick(random, ['default', 'kube-system', 'staging', 'payments', 'team-blue']),
+  registry: (random) => `registry.${pick(random, WORDS)}.example:5000`,
+  word: (random) => pick(random, WORDS),
+  command: (random) => pick(random, ['AUTH', 'CONNECT', 'DATA', 'EHLO', 'RCPT', 'STARTTLS']),
+  person: (random) => pick(random, PEOPLE),
   receipt: (random) => `${digits(random, 4)}/${digits(random, 5)}`,
   money: (random) => `€ ${below(random, 900)},${digits(random, 2)}`,
-  node: (random) => `${one(random, WORDS)}-data-${below(random, 30)}`,
+  node: (random) => `${pick(random, WORDS)}-data-${below(random, 30)}`,
   id22: (random) => letters(random, 22),
 };
 

@@ -53,11 +53,11 @@ export function linesOf(
 
 function fill(template: string, random: () => number, others: Values): string {
   const below = (end: number): number => Math.floor(random() * end);
-  const one = (values: readonly string[]): string => values[below(values.length)] ?? '';
+  const pick = (values: readonly string[]): string => values[below(values.length)] ?? '';
   const digits = (count: number): string => Array.from({ length: count }, () => below(10)).join('');
   const hex = (count: number): string => Array.from({ length: count }, () => below(16).toString(16)).join('');
   const host = (): string =>
-    one([`${one(WORDS)}-${below(40)}.example.com`, `${one(WORDS)}.eu.corp.internal`, `db${below(9)}.local`]);
+    pick([`${pick(WORDS)}-${below(40)}.example.com`, `${pick(WORDS)}.eu.corp.internal`, `db${below(9)}.local`]);
   const values: Readonly<Record<string, () => string>> = {
     ip: () => [10 + below(200), below(256), below(256), below(256)].join('.'),
     port: () => String(1_024 + below(60_000)),
@@ -65,20 +65,20 @@ function fill(template: string, random: () => number, others: Values): string {
     sint: () => `${random() < 0.5 ? '-' : ''}${1 + below(9)}${digits(17)}`,
     digit: () => String(below(10)),
     float: () => `${below(900)}.${digits(1 + below(4))}`,
-    status: () => one(['400', '404', '500', '502', '503']),
-    size: () => one([`${below(900)} B`, `${below(90)}.${below(10)} KB`, `${below(90)}.${below(10)} MB`]),
-    dur: () => one([`${below(900)}ms`, `${below(60)}.${below(10)}s`, `${below(10)}m${below(60)}s`]),
+    status: () => pick(['400', '404', '500', '502', '503']),
+    size: () => pick([`${below(900)} B`, `${below(90)}.${below(10)} KB`, `${below(90)}.${below(10)} MB`]),
+    dur: () => pick([`${below(900)}ms`, `${below(60)}.${below(10)}s`, `${below(10)}m${below(60)}s`]),
     clock: () => `${10 + below(14)}:${10 + below(50)}:${10 + below(50)}`,
     date: () => `2027-0${1 + below(9)}-1${below(10)}T0${below(10)}:1${below(10)}:2${below(10)}Z`,
-    user: () => one(USERS),
-    name: () => one(WORDS),
-    table: () => `${one(WORDS)}_${one(WORDS)}`,
-    class: () => `com.example.${one(WORDS)}.${one(['Main', 'Worker', 'Service', 'View'])}`,
-    sku: () => `${one(['AB', 'KX', 'ZZ'])}-${digits(5)}`,
+    user: () => pick(USERS),
+    name: () => pick(WORDS),
+    table: () => `${pick(WORDS)}_${pick(WORDS)}`,
+    class: () => `com.example.${pick(WORDS)}.${pick(['Main', 'Worker', 'Service', 'View'])}`,
+    sku: () => `${pick(['AB', 'KX', 'ZZ'])}-${digits(5)}`,
     host,
-    email: () => `${one(USERS)}@${host()}`,
+    email: () => `${pick(USERS)}@${host()}`,
     uuid: () => [8, 4, 4, 4, 12].map(hex).join('-'),
-    path: () => `/var/lib/${one(WORDS)}/${one(WORDS)}-${below(1_000)}/${hex(8)}.dat`,
+    path: () => `/var/lib/${pick(WORDS)}/${pick(WORDS)}-${below(1_000)}/${hex(8)}.dat`,
   };
   return template.replaceAll(/\{([a-z]+)(\d*)\}/g, (_, kind: string, length: string) =>
     kind === 'hex' ? hex(Number(length)) : (values[kind]?.() ?? others[`${kind}${length}`]?.(random) ?? ''),

@@ -84,7 +84,7 @@ function snappyOfCopies(length: number): Buffer {
 export function hostileRequests(target: HostileTarget): readonly HostileRequest[] {
   const sentry = `/api/${target.projectId}`;
   const signed = `?sentry_key=${target.dsnKey}`;
-  const own = { authorization: `Bearer ${target.ingestionKey}` };
+  const key = { authorization: `Bearer ${target.ingestionKey}` };
   const api = { authorization: `Bearer ${target.apiKey}`, ...JSON_TYPE };
   const make = (kind: string, path: string, headers: Record<string, string>, body: string | Buffer): HostileRequest => {
     return { kind, method: 'POST', path, headers, body: Buffer.from(body) };
@@ -141,65 +141,65 @@ export function hostileRequests(target: HostileTarget): readonly HostileRequest[
       anonymous,
       `{${listOf(1_500, (i) => `"k${i}":1`)}}`,
     ),
-    make('native JSON: 16 MiB of [', '/api/ingest/metrics', { ...own, ...JSON_TYPE }, '['.repeat(16 * MEGABYTE - 10)),
+    make('native JSON: 16 MiB of [', '/api/ingest/metrics', { ...key, ...JSON_TYPE }, '['.repeat(16 * MEGABYTE - 10)),
     make(
       'native JSON: 16 MiB of {},',
       '/api/ingest/metrics',
-      { ...own, ...JSON_TYPE },
+      { ...key, ...JSON_TYPE },
       `{"points":[${fill('{},', 16 * MEGABYTE - 40)}{}]}`,
     ),
     make(
       'native JSON: a million names',
       '/api/ingest/metrics',
-      { ...own, ...JSON_TYPE },
+      { ...key, ...JSON_TYPE },
       `{${listOf(1_000_000, (i) => `"k${i}":1`)}}`,
     ),
     make(
       'native JSON: 100,000 new series',
       '/api/ingest/metrics',
-      { ...own, ...JSON_TYPE },
+      { ...key, ...JSON_TYPE },
       `{"points":[${listOf(100_000, (i) => point(i, 'x'.repeat(80)))}]}`,
     ),
     make(
       'NDJSON: 16 MiB of empty lines',
       '/api/ingest/metrics',
-      { ...own, 'content-type': 'application/x-ndjson' },
+      { ...key, 'content-type': 'application/x-ndjson' },
       '\n'.repeat(16 * MEGABYTE - 1),
     ),
     make(
       'OTLP JSON: 100,000 points',
       '/api/ingest/otlp/v1/metrics',
-      { ...own, ...JSON_TYPE },
+      { ...key, ...JSON_TYPE },
       otlpJson(listOf(100_000, otlpPoint)),
     ),
     make(
       'OTLP JSON: a million attributes',
       '/api/ingest/otlp/v1/metrics',
-      { ...own, ...JSON_TYPE },
+      { ...key, ...JSON_TYPE },
       otlpJson(`{"attributes":[${fill('{},', 3 * MEGABYTE)}{}]}`),
     ),
     make(
       'OTLP: 8 million empty points',
       '/api/ingest/otlp/v1/metrics',
-      { ...own, ...PROTOBUF },
+      { ...key, ...PROTOBUF },
       otlpProto(Buffer.from(fill('\n\0', 16 * MEGABYTE - 100))),
     ),
     make(
       'OTLP: 8 million empty attributes',
       '/api/ingest/otlp/v1/metrics',
-      { ...own, ...PROTOBUF },
+      { ...key, ...PROTOBUF },
       otlpProto(field(1, Buffer.from(fill(':\0', 16 * MEGABYTE - 100)))),
     ),
     make(
       'remote write: 100,000 new series',
       '/api/ingest/prometheus/write',
-      { ...own, ...PROTOBUF, 'content-encoding': 'snappy' },
+      { ...key, ...PROTOBUF, 'content-encoding': 'snappy' },
       snappy(Buffer.concat(Array.from({ length: 100_000 }, (_, i) => series(i)))),
     ),
     make(
       'remote write: 8 million empty series',
       '/api/ingest/prometheus/write',
-      { ...own, ...PROTOBUF, 'content-encoding': 'snappy' },
+      { ...key, ...PROTOBUF, 'content-encoding': 'snappy' },
       snappyOfCopies(16 * MEGABYTE - 4),
     ),
     make(

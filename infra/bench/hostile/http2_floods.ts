@@ -57,8 +57,8 @@ export function http2Floods(port: number, ingestionKey: string): readonly Hostil
   ];
 }
 
-function repeated(one: Buffer): Buffer {
-  return Buffer.alloc(Math.floor(BYTES / one.length) * one.length, one);
+function repeated(frame: Buffer): Buffer {
+  return Buffer.alloc(Math.floor(BYTES / frame.length) * frame.length, frame);
 }
 
 function frame(type: keyof typeof TYPES, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {

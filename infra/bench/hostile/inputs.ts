@@ -37,8 +37,8 @@ export async function answersOfInputs(
       const { kind, path, headers } = seed;
       const body = changed(seed.body, random);
       const statusCode = await send(base, { method: 'POST', path, headers, body }, agent);
-      const known = answers.get(kind) ?? new Map<number, number>();
-      answers.set(kind, known.set(statusCode, (known.get(statusCode) ?? 0) + 1));
+      const counts = answers.get(kind) ?? new Map<number, number>();
+      answers.set(kind, counts.set(statusCode, (counts.get(statusCode) ?? 0) + 1));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

@@ -32,7 +32,7 @@ export function sideRequests(target: HostileTarget): readonly HostileRequest[] {
     Buffer.from('\r\n--b--\r\n'),
   ]);
   const api = { authorization: `Bearer ${target.apiKey}` };
-  const own = { authorization: `Bearer ${target.ingestionKey}` };
+  const authorized = { authorization: `Bearer ${target.ingestionKey}` };
   const browser = { cookie: target.sessionCookie, origin: target.baseUrl, ...JSON_TYPE };
   const reads = `/api/console/organizations/${target.organizationId}/reads`;
   const patterns = (at: number): string =>
@@ -86,7 +86,7 @@ export function sideRequests(target: HostileTarget): readonly HostileRequest[] {
     make(
       'deploy of 16 kB',
       '/api/ingest/deploys',
-      { ...own, ...JSON_TYPE },
+      { ...authorized, ...JSON_TYPE },
       `{${fill('"a":{},', 16_000)}"release":"1"}`,
     ),
     make(

@@ -50,19 +50,19 @@ async function untilAnswers(url: string): Promise<void> {
 
 function readTexts(texts: readonly string[]): RecordedSeries[] {
   const types = new Map<string, string>();
-  const found = new Map<string, Float64Array>();
+  const valuesBySeries = new Map<string, Float64Array>();
   for (const [index, text] of texts.entries()) {
     for (const line of text.split('\n')) {
       const [, name = '', type = ''] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
       if (name !== '') types.set(name, type);
       if (line === '' || line.startsWith('#')) continue;
       const end = line.lastIndexOf(' ');
-      const values = found.get(line.slice(0, end)) ?? new Float64Array(texts.length).fill(Number.NaN);
+      const values = valuesBySeries.get(line.slice(0, end)) ?? new Float64Array(texts.length).fill(Number.NaN);
       values[index] = Number(line.slice(end + 1));
-      found.set(line.slice(0, end), values);
+      valuesBySeries.set(line.slice(0, end), values);
     }
   }
-  return [...found].flatMap(([key, values]): RecordedSeries[] => {
+  return [...valuesBySeries].flatMap(([key, values]): RecordedSeries[] => {
     if (values.some(Number.isNaN)) return [];
     const [name = '', labels = ''] = key.split(/\{(.*)\}$/s);
     const type = types.get(name) ?? types.get(name.replace(/_(sum|count|bucket)$/, '')) ?? '';

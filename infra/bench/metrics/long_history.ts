@@ -13,10 +13,7 @@ import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import { count, duration } from '#infra/bench/figures.ts';
 import { withFolder } from '#infra/bench/harness.ts';
 
-/**
- * The first is a counter that begins again now and then, and belongs to the service that is asked; the others are
- * gauges of another service.
- */
+/** First a counter of the queried service, which restarts now and then; then gauges of another service. */
 const METRICS = Number(process.env['BENCH_METRICS'] ?? 7);
 export const ASKED_METRIC = 'metric_0';
 const SERIES = 1_750;
@@ -50,7 +47,7 @@ interface Kept {
  */
 export async function withLongHistory<Result>(work: (history: LongHistory) => Promise<Result>): Promise<Result> {
   const folder = process.env['BENCH_HISTORY'];
-  if (folder === undefined) return await withFolder((own) => withHistoryIn(own, work));
+  if (folder === undefined) return await withFolder((temporary) => withHistoryIn(temporary, work));
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o711);
   return await withHistoryIn(folder, work);

@@ -54,12 +54,12 @@ export async function startPrometheus(
     version: prometheusVersion() ?? 'unknown',
     async counted(name, labels = '') {
       const text = await (await fetch(`${url}/metrics`)).text();
-      const found = [
+      const matches = [
         ...text.matchAll(
           new RegExp(`^${name}${labels === '' ? '(?:\\{[^}]*\\})?' : `\\{[^}]*${labels}[^}]*\\}`} (\\S+)$`, 'gm'),
         ),
       ];
-      return found.reduce((sum, [, value]) => sum + Number(value), 0);
+      return matches.reduce((sum, [, value]) => sum + Number(value), 0);
     },
     async stop() {
       const gone = once(child, 'exit');

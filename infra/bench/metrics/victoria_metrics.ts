@@ -44,8 +44,8 @@ export async function startVictoriaMetrics(folder: string): Promise<VictoriaMetr
     async untilQueryable(points) {
       for (;;) {
         const text = await (await fetch(`${url}/metrics`)).text();
-        const found = [...text.matchAll(/^vm_rows\{type="storage\/\w+"\} (\d+)$/gm)];
-        if (found.reduce((sum, [, rows]) => sum + Number(rows), 0) >= points) return;
+        const matches = [...text.matchAll(/^vm_rows\{type="storage\/\w+"\} (\d+)$/gm)];
+        if (matches.reduce((sum, [, rows]) => sum + Number(rows), 0) >= points) return;
         await delay(LOOK_MS);
       }
     },

@@ -19,7 +19,7 @@ const SCHEMA = 3;
 
 /** A body of remote write 1.0: https://prometheus.io/docs/specs/prw/remote_write_spec/ */
 export function remoteWrite(series: readonly Written[]): Buffer {
-  return deflateSnappyBlock(Buffer.concat(series.map((one) => encodeBytes(1, seriesOf(one)))));
+  return deflateSnappyBlock(Buffer.concat(series.map((sample) => encodeBytes(1, seriesOf(sample)))));
 }
 
 function seriesOf({ labels, samples = [], histograms = [] }: Written): Buffer {

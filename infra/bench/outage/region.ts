@@ -54,8 +54,8 @@ export function causesOf({
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const causes: Cause[] = [];
   for (const [organization, weight] of weights.entries()) {
-    const own = Math.max(1, Math.round((weight / total) * wanted));
-    for (let nth = 0; nth < own && causes.length < wanted; nth += 1) {
+    const teamShare = Math.max(1, Math.round((weight / total) * wanted));
+    for (let nth = 0; nth < teamShare && causes.length < wanted; nth += 1) {
       const second = random() < FIRST_MINUTE_SHARE ? random() * 60 : 60 + random() * (seconds - 60);
       // The square prefers the first services, which others depend on.
       const service = organization * servicesPerOrganization + Math.floor(random() ** 2 * servicesPerOrganization);
@@ -72,8 +72,8 @@ export function causesOf({
 /** Push and SMS at once, a call after five minutes, the second person after fifteen. */
 export function teamOf(organization: number, service: number): Team {
   const team = organization * TEAMS_PER_ORGANIZATION + (service % TEAMS_PER_ORGANIZATION);
-  const known = TEAMS.get(team);
-  if (known !== undefined) return known;
+  const cached = TEAMS.get(team);
+  if (cached !== undefined) return cached;
   const [first, second] = [0, 1].map((nth) => asId('user', String(team * PEOPLE_PER_TEAM + nth)));
   if (first === undefined || second === undefined) throw new Error('a team has two people');
   const made: Team = {

@@ -310,8 +310,8 @@ export class OutageSimulation {
 
   #mailbox({ user, channel }: Waiting): Mailbox {
     const key = `${user} ${channel}`;
-    const known = this.#mailboxes.get(key);
-    if (known !== undefined) return known;
+    const mailbox = this.#mailboxes.get(key);
+    if (mailbox !== undefined) return mailbox;
     const made: Mailbox = { sent: [], digest: null };
     this.#mailboxes.set(key, made);
     return made;

@@ -29,11 +29,11 @@ const TICK_MS = 10;
 
 /** This process and all below it by kind, the largest first. */
 export function useBelow(pid: number): ProcessUse[] {
-  const found = [...pidsBelow(pid)].flatMap((one) => {
-    const name = nameOf(one);
-    return name === null ? [] : [{ name, mappings: mappingsOf(one) }];
+  const mapped = [...pidsBelow(pid)].flatMap((id) => {
+    const name = nameOf(id);
+    return name === null ? [] : [{ name, mappings: mappingsOf(id) }];
   });
-  const kinds = [...Map.groupBy(found, ({ name }) => name)].map(([name, group]) => ({
+  const kinds = [...Map.groupBy(mapped, ({ name }) => name)].map(([name, group]) => ({
     name,
     processes: group.length,
     residentBytes: sum(group.flatMap(({ mappings }) => mappings.map(({ residentBytes }) => residentBytes))),
@@ -44,8 +44,8 @@ export function useBelow(pid: number): ProcessUse[] {
 
 /** Returns the resident memory of the processes of a kind, as `ps` shows it: cheaper than reading what they have mapped. */
 export function residentOf(pid: number, kind: string): number {
-  const pids = [...pidsBelow(pid)].filter((one) => nameOf(one) === kind);
-  return sum(pids.map((one) => Number(/^VmRSS:\s+(\d+)/m.exec(text(`/proc/${one}/status`))?.[1] ?? 0) * 1024));
+  const pids = [...pidsBelow(pid)].filter((id) => nameOf(id) === kind);
+  return sum(pids.map((id) => Number(/^VmRSS:\s+(\d+)/m.exec(text(`/proc/${id}/status`))?.[1] ?? 0) * 1024));
 }
 
 /** Shares of one processor, by kind of process, over this time. What a process that ended meanwhile used is left out. */
@@ -57,9 +57,9 @@ export async function processorBelow(pid: number, forMs: number): Promise<Readon
 
 /** Returns how many milliseconds of processor each kind of process has used from now on; as `processorBelow`. */
 export function countProcessorBelow(pid: number): () => ReadonlyMap<string, number> {
-  const before = new Map([...pidsBelow(pid)].map((one) => [one, cpuMsOf(one)]));
+  const before = new Map([...pidsBelow(pid)].map((id) => [id, cpuMsOf(id)]));
   return () => {
-    const spent = [...pidsBelow(pid)].map((one) => ({ name: nameOf(one), ms: cpuMsOf(one) - (before.get(one) ?? 0) }));
+    const spent = [...pidsBelow(pid)].map((id) => ({ name: nameOf(id), ms: cpuMsOf(id) - (before.get(id) ?? 0) }));
     return new Map(
       [...Map.groupBy(spent, ({ name }) => name)].flatMap(([name, group]): [string, number][] =>
         name === null ? [] : [[name, sum(group.map(({ ms }) => ms))]],
@@ -70,9 +70,9 @@ export function countProcessorBelow(pid: number): () => ReadonlyMap<string, numb
 
 /** Processor time that each kind of process has used since it began, and programs that have ended. */
 export function processorUsedBelow(pid: number): ReadonlyMap<string, number> {
-  const used = [...pidsBelow(pid)].flatMap((one) => [
-    { name: nameOf(one), ms: cpuMsOf(one) },
-    { name: 'Programs that have ended', ms: endedMsOf(one) },
+  const used = [...pidsBelow(pid)].flatMap((id) => [
+    { name: nameOf(id), ms: cpuMsOf(id) },
+    { name: 'Programs that have ended', ms: endedMsOf(id) },
   ]);
   return new Map(
     [...Map.groupBy(used, ({ name }) => name)].flatMap(([name, group]): [string, number][] =>
@@ -87,13 +87,13 @@ export function processorUsedBelow(pid: number): ReadonlyMap<string, number> {
  */
 export function residentTogether(pid: number, kinds: readonly string[] | null = null): number {
   const files = new Map<string, number>();
-  let own = 0;
-  const pids = [...pidsBelow(pid)].filter((one) => kinds === null || kinds.includes(nameOf(one) ?? ''));
+  let largest = 0;
+  const pids = [...pidsBelow(pid)].filter((id) => kinds === null || kinds.includes(nameOf(id) ?? ''));
   for (const mapping of pids.flatMap(mappingsOf)) {
-    own += mapping.ownBytes;
+    largest += mapping.ownBytes;
     files.set(mapping.file, Math.max(files.get(mapping.file) ?? 0, mapping.residentBytes - mapping.ownBytes));
   }
-  return own + sum([...files.values()]);
+  return largest + sum([...files.values()]);
 }
 
 function* pidsBelow(pid: number): Generator<number> {

@@ -145,7 +145,7 @@ async function send(
     const value = index * 1_000_000 + number;
     const point = (one: number) =>
       sendPoint(baseUrl, ingestionKey, { name: 'load', value: one, labels: { number: String(one) } });
-    underWay.push(keepSending(async (one) => isAccepted((await point(one)).status), value, accepted.values));
+    underWay.push(keepSending(async (number) => isAccepted((await point(number)).status), value, accepted.values));
     if (number % 20 === 0) await watch.look().catch(() => {});
     await delay(SEND_EVERY_MS);
   }

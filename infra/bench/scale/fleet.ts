@@ -176,9 +176,9 @@ export class Fleet {
 
   /** Returns the file in which the first API process described the organization that it created. */
   firstRun(): FirstRun {
-    const found = readFirstRun(this.#dataDir('api-0'));
-    if (found === null) throw new Error('the stores are not new: name empty ones');
-    return found;
+    const firstRun = readFirstRun(this.#dataDir('api-0'));
+    if (firstRun === null) throw new Error('the stores are not new: name empty ones');
+    return firstRun;
   }
 
   async close(): Promise<void> {

@@ -69,8 +69,8 @@ export async function sendToAll(
 ): Promise<void> {
   await Promise.all(
     urls.map(async (url, index) => {
-      const own = requests.filter((_, place) => place % urls.length === index);
-      await sendAllAtRate(url, own, perSecond / urls.length, urls.length);
+      const share = requests.filter((_, place) => place % urls.length === index);
+      await sendAllAtRate(url, share, perSecond / urls.length, urls.length);
     }),
   );
 }

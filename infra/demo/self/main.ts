@@ -27,7 +27,7 @@ export async function watchSelf(args: readonly string[]): Promise<void> {
   try {
     const { ingestionKey, made } = await setUpSelf(connect(instance));
     heading('Tocsin watches itself');
-    for (const one of made) line(`made ${one}`);
+    for (const name of made) line(`made ${name}`);
     line(`look at it: ${instance.baseUrl}`);
     const processes = processesFrom(metricsPort);
     const quantiles = new Quantiles();
@@ -55,7 +55,7 @@ async function sendOnce(
   processes: readonly Process[],
   quantiles: Quantiles,
 ): Promise<void> {
-  const scraped: Scraped[] = await Promise.all(processes.map((one) => scrape(one)));
+  const scraped: Scraped[] = await Promise.all(processes.map((target) => scrape(target)));
   const all = scraped.flatMap(({ samples }) => samples);
   const gauges = LATENCY_GAUGES.flatMap(({ histogram, gauge }) => {
     const value = quantiles.next(all, histogram, 0.99);

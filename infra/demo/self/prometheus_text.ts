@@ -16,15 +16,15 @@ export function readSamples(text: string, passes: (name: string) => boolean): Sa
   for (const line of text.split('\n')) {
     const declared = /^# TYPE (\S+) (\S+)/.exec(line);
     if (declared !== null) kinds.set(declared[1] ?? '', declared[2] ?? '');
-    const found = line.startsWith('#') ? null : LINE.exec(line);
-    const [name, labels, value] = [found?.[1] ?? '', found?.[2] ?? '', Number(found?.[3])];
+    const match = line.startsWith('#') ? null : LINE.exec(line);
+    const [name, labels, value] = [match?.[1] ?? '', match?.[2] ?? '', Number(match?.[3])];
     if (name === '' || !Number.isFinite(value) || !passes(name)) continue;
     const family = name.replace(/_(bucket|sum|count)$/, '');
     const isCounter = kinds.get(name) === 'counter' || kinds.get(family) === 'histogram';
-    const own = [...labels.matchAll(LABEL)].map(([, key = '', text = '']) => [key, text.replace(/\\(.)/g, '$1')]);
+    const pairs = [...labels.matchAll(LABEL)].map(([, key = '', text = '']) => [key, text.replace(/\\(.)/g, '$1')]);
     samples.push({
       name,
-      labels: Object.fromEntries(own) as Record<string, string>,
+      labels: Object.fromEntries(pairs) as Record<string, string>,
       value,
       kind: isCounter ? 'counter' : 'gauge',
     });

@@ -92,12 +92,12 @@ interface Named {
 export async function setUpSelf(client: Client): Promise<SelfService> {
   const made: string[] = [];
   const { services } = await client.action<{ services: (Named & { serviceId: string })[] }>('list_services', {});
-  const known = services.find(({ name }) => name === SERVICE_NAME);
+  const existing = services.find(({ name }) => name === SERVICE_NAME);
   const created =
-    known === undefined
+    existing === undefined
       ? await client.action<{ serviceId: string; ingestionKey: string }>('create_service', { name: SERVICE_NAME })
       : null;
-  const serviceId = created?.serviceId ?? known?.serviceId ?? '';
+  const serviceId = created?.serviceId ?? existing?.serviceId ?? '';
   if (created !== null) {
     made.push(`the service ${SERVICE_NAME}`);
     for (const capability of ['metrics', 'oncall']) await client.action('enable_capability', { serviceId, capability });

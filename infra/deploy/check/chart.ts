@@ -74,10 +74,10 @@ async function findClosedPorts(tools: Tools): Promise<string[]> {
   };
   const faults: string[] = [];
   for (const port of [4317, 8125]) {
-    const found = { full: await open('full', port), default: await open('default', port) };
-    const isRight = ['StatefulSet', 'Service', 'NetworkPolicy'].every((kind) => found.full.includes(kind));
-    if (!isRight) faults.push(`port ${port} is open in these only: ${found.full}`);
-    if (found.default !== '') faults.push(`port ${port} is open although it is not set: ${found.default}`);
+    const rendered = { full: await open('full', port), default: await open('default', port) };
+    const isRight = ['StatefulSet', 'Service', 'NetworkPolicy'].every((kind) => rendered.full.includes(kind));
+    if (!isRight) faults.push(`port ${port} is open in these only: ${rendered.full}`);
+    if (rendered.default !== '') faults.push(`port ${port} is open although it is not set: ${rendered.default}`);
   }
   return faults;
 }
@@ -90,16 +90,16 @@ async function findUndetectedFaults(tools: Tools): Promise<string[]> {
     { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec: { maxUnavailable: true } },
     { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata, spec: { triggers: [] } },
   ];
-  const found = await Promise.all(wrong.map((object) => findObjectFaults(tools, [object])));
+  const faults = await Promise.all(wrong.map((object) => findObjectFaults(tools, [object])));
   return wrong.flatMap(({ kind }, index) =>
-    (found[index] ?? []).length > 0 ? [] : [`the validation does not find what is wrong with a ${kind}`],
+    (faults[index] ?? []).length > 0 ? [] : [`the validation does not find what is wrong with a ${kind}`],
   );
 }
 
 async function findAccepted(tools: Tools): Promise<string[]> {
   const tried = await Promise.all([
     ...REFUSED.map(async ([set, sentence]) => {
-      const args = ['template', CHART, '-f', valuesFile('default'), ...set.flatMap((one) => ['--set', one])];
+      const args = ['template', CHART, '-f', valuesFile('default'), ...set.flatMap((value) => ['--set', value])];
       const { code, stderr } = await tryToExecute(tools.helm, args);
       return code !== 0 && sentence.test(stderr) ? null : `${set.join(', ')} is not refused in its sentence: ${stderr}`;
     }),

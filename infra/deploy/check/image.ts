@@ -16,13 +16,13 @@ const LAYER_BYTES_MAX = 130e6;
 /** Builds the image as anybody would, on the base of this check. */
 export async function buildImage({ docker, tryDocker }: Engine, report: Report, secondsMax: number): Promise<void> {
   const revision = await execute('git', ['rev-parse', 'HEAD'], { cwd: ROOT }).catch(() => 'unknown');
-  const given = {
+  const argumentsOfBuild = {
     BASE: BASE_IMAGE,
     VERSION: versionOf(),
     REVISION: revision.trim(),
     CREATED: new Date().toISOString(),
   };
-  const buildArgs = Object.entries(given).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  const buildArgs = Object.entries(argumentsOfBuild).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const build = (...args: string[]) => ['build', '--network', 'host', '-f', DOCKERFILE, ...buildArgs, ...args, ROOT];
   const began = performance.now();
   // Downloads alone can fail here for a reason that is not ours.

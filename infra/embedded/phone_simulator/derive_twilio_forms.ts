@@ -58,9 +58,9 @@ const toFields = (entries: (readonly [string, Schema])[]) =>
   Object.fromEntries(entries.map(([name, schema]) => [name, toField(schema)]));
 
 function operation(path: string, method: 'get' | 'post'): Operation {
-  const found = description.paths[ACCOUNT + path]?.[method];
-  if (found === undefined) throw new Error(`the description has no ${method} ${path}`);
-  return found;
+  const described = description.paths[ACCOUNT + path]?.[method];
+  if (described === undefined) throw new Error(`the description has no ${method} ${path}`);
+  return described;
 }
 
 function form(path: string) {

@@ -11,22 +11,22 @@ const DAY_MS = 86_400_000;
  * that has not left yet counts from its creation.
  */
 export function listMessages(exchange: Exchange, query: Form, path: string): object {
-  const found = exchange.messages
+  const matching = exchange.messages
     .newestFirst()
     .filter((message) => isSame(query, 'To', message.to) && isSame(query, 'From', message.from))
     .filter((message) => isInTime(query, 'DateSent', message.sentAtMs ?? message.createdAtMs));
-  return toPage(found, query, path, 'messages', (message) => toMessageResource(message, exchange.accountSid));
+  return toPage(matching, query, path, 'messages', (message) => toMessageResource(message, exchange.accountSid));
 }
 
 /** Twilio's list of calls, newest first. */
 export function listCalls(exchange: Exchange, query: Form, path: string): object {
-  const found = exchange.calls
+  const matching = exchange.calls
     .newestFirst()
     .filter((call) => isSame(query, 'To', call.to) && isSame(query, 'From', call.from))
     .filter((call) => isSame(query, 'Status', call.status))
     .filter((call) => isInTime(query, 'StartTime', call.startedAtMs ?? call.createdAtMs))
     .filter((call) => isInTime(query, 'EndTime', call.endedAtMs));
-  return toPage(found, query, path, 'calls', (call) => toCallResource(call, exchange.accountSid));
+  return toPage(matching, query, path, 'calls', (call) => toCallResource(call, exchange.accountSid));
 }
 
 function isSame(query: Form, name: string, value: string): boolean {

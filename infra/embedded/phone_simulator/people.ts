@@ -77,38 +77,38 @@ export class People {
   }
 
   async answer(call: PhoneCall | string, by: PickedUpBy = 'human'): Promise<PhoneCall> {
-    return this.#do(call, (found) => this.#parts.switchboard.answer(found, by));
+    return this.#do(call, (ringing) => this.#parts.switchboard.answer(ringing, by));
   }
 
   async press(call: PhoneCall | string, keys: string): Promise<PhoneCall> {
-    return this.#do(call, (found) => this.#parts.switchboard.press(found, keys));
+    return this.#do(call, (ringing) => this.#parts.switchboard.press(ringing, keys));
   }
 
   /** The caller's wait for keys times out now. */
   async staySilent(call: PhoneCall | string): Promise<PhoneCall> {
-    return this.#do(call, (found) => this.#parts.switchboard.staySilent(found));
+    return this.#do(call, (ringing) => this.#parts.switchboard.staySilent(ringing));
   }
 
   async hangUp(call: PhoneCall | string): Promise<PhoneCall> {
-    return this.#do(call, async (found) => this.#parts.switchboard.hangUp(found));
+    return this.#do(call, async (ringing) => this.#parts.switchboard.hangUp(ringing));
   }
 
   /** Declines a ringing call: it ends as busy. */
   async reject(call: PhoneCall | string): Promise<PhoneCall> {
-    return this.#do(call, async (found) => this.#parts.switchboard.reject(found));
+    return this.#do(call, async (ringing) => this.#parts.switchboard.reject(ringing));
   }
 
   /** Nobody answers: the call times out now and ends as no-answer. */
   async letRing(call: PhoneCall | string): Promise<PhoneCall> {
-    return this.#do(call, async (found) => this.#parts.switchboard.letRing(found));
+    return this.#do(call, async (ringing) => this.#parts.switchboard.letRing(ringing));
   }
 
   async #do(call: PhoneCall | string, act: (call: PhoneCall) => Promise<void>): Promise<PhoneCall> {
     const sid = typeof call === 'string' ? call : call.sid;
-    const found = this.#parts.exchange.calls.get(sid);
-    if (found === undefined) throw new NotPossible(`no call ${sid}`);
-    await act(found);
-    return found;
+    const phoneCall = this.#parts.exchange.calls.get(sid);
+    if (phoneCall === undefined) throw new NotPossible(`no call ${sid}`);
+    await act(phoneCall);
+    return phoneCall;
   }
 
   #receiverOf(person: string, to: string | undefined): AccountNumber {

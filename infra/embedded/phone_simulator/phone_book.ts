@@ -23,12 +23,12 @@ export function listPhones(exchange: Exchange): PhoneSummary[] {
   const phones = new Map<string, PhoneSummary>();
   for (const entry of listEntries(exchange)) {
     const number = personOf(entry.record);
-    const known = phones.get(number);
+    const existing = phones.get(number);
     phones.set(number, {
       number,
-      messages: (known?.messages ?? 0) + (entry.kind === 'message' ? 1 : 0),
-      calls: (known?.calls ?? 0) + (entry.kind === 'call' ? 1 : 0),
-      hasLiveCall: (known?.hasLiveCall ?? false) || (entry.kind === 'call' && isLive(entry.record)),
+      messages: (existing?.messages ?? 0) + (entry.kind === 'message' ? 1 : 0),
+      calls: (existing?.calls ?? 0) + (entry.kind === 'call' ? 1 : 0),
+      hasLiveCall: (existing?.hasLiveCall ?? false) || (entry.kind === 'call' && isLive(entry.record)),
       lastText: entry.kind === 'message' ? entry.record.body : `Call, ${entry.record.status}`,
       lastAtMs: entry.record.createdAtMs,
     });

@@ -78,9 +78,9 @@ export async function twilioRest(app: FastifyInstance, parts: Parts): Promise<vo
 
 function operations({ exchange, messaging, switchboard }: Parts): readonly Operation[] {
   const { accountSid } = exchange;
-  const get = <T>(found: T | undefined): T => {
-    if (found === undefined) throw new TwilioRefusal(20404);
-    return found;
+  const get = <T>(resource: T | undefined): T => {
+    if (resource === undefined) throw new TwilioRefusal(20404);
+    return resource;
   };
   const ok = (body: object): Answer => ({ status: 200, body });
   const created = (body: object): Answer => ({ status: 201, body });

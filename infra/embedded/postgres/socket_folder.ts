@@ -13,10 +13,10 @@ const FOLDER_BYTES_MAX = 103 - '/.s.PGSQL.5432'.length;
  * files, under a name derived from the data's path, so that the next start finds it.
  */
 export function socketFolderFor(root: string, account: Account | null): string {
-  const beside = path.join(root, 'run');
-  if (Buffer.byteLength(beside) <= FOLDER_BYTES_MAX) {
-    makePrivateFolder(beside, account);
-    return beside;
+  const folderInRoot = path.join(root, 'run');
+  if (Buffer.byteLength(folderInRoot) <= FOLDER_BYTES_MAX) {
+    makePrivateFolder(folderInRoot, account);
+    return folderInRoot;
   }
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const folder = path.join(tmpdir(), `tocsin-${name}`);
@@ -32,7 +32,8 @@ const isMissing = (folder: string) => lstatSync(folder, { throwIfNoEntry: false 
 
 /** Anyone can create a folder with a known name in a shared place: only one that is ours and closed to others is used. */
 function assertOwn(folder: string, account: Account | null): void {
-  const found = lstatSync(folder);
-  const isOwn = found.isDirectory() && found.uid === (account?.uid ?? process.getuid?.()) && (found.mode & 0o077) === 0;
+  const status = lstatSync(folder);
+  const isOwn =
+    status.isDirectory() && status.uid === (account?.uid ?? process.getuid?.()) && (status.mode & 0o077) === 0;
   if (!isOwn) throw new Error(`${folder} belongs to others: remove it, or choose a shorter data folder (DATA_DIR)`);
 }

@@ -50,7 +50,7 @@ describe('messages', () => {
       await advance(60_000);
     }
     await client.messages.create({ to: BRAM, from: OURS, body: 'four' });
-    const bodies = (found: { body: string }[]) => found.map((message) => message.body);
+    const bodies = (messages: { body: string }[]) => messages.map((message) => message.body);
     expect(bodies(await client.messages.list({ to: ANNA, pageSize: 2 }))).toEqual(['three', 'two', 'one']);
     expect(bodies(await client.messages.list({ limit: 1 }))).toEqual(['four']);
     const since = new Date('2026-11-21T12:01:00.900Z');
