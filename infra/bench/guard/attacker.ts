@@ -35,7 +35,7 @@ export async function prepareAttacker({
 }): Promise<Attacker> {
   const client = connect({ baseUrl, apiKey: key, userId: '', phoneUrl: '', stop: async () => {} });
   const service = await createService(client, 'intruder');
-  // Of its own, because bodies that are refused count against their service.
+  // It has a service of its own, because bodies that are refused count against their service.
   const bombed = await createService(client, 'bombed');
   const uploader = new Uploader({ baseUrl }, key, 'intruder', 'intruder');
   const large = largeMapsUpload(LARGE_MAPS, LARGE_MAP_BYTES);

@@ -29,7 +29,7 @@ export class Turns<Item> {
           taken.push(item);
           this.#length -= 1;
         }
-        // Whose turn it was stands behind the others.
+        // The organization that had its turn goes behind the others.
         this.#lines.delete(organization);
         if (line.length > 0) this.#lines.set(organization, line);
       }

@@ -29,7 +29,7 @@ export class PageWatch {
     for (const request of requests) {
       // Another call has noted it while this one waited for the answer.
       if (request.seq <= this.#seen) continue;
-      // One that is not answered yet is looked at again.
+      // A request without an answer yet is looked at again.
       if (request.status === null && Date.now() - request.receivedAtMs < 2_000) break;
       this.#seen = request.seq;
       note(this.#taken, request);

@@ -27,7 +27,7 @@ type ServicePages = InfiniteData<Found, string | null>;
 /** Updates the cached data after these services have changed. Lists on the screen fetch only these rows. */
 export async function refreshServices(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
   const lists = queryClient.getQueryCache().findAll({ queryKey: searchKey(orgId) });
-  // One answer for all lists of this moment.
+  // All lists of this moment share one answer.
   let answer: Promise<Found> | null = null;
   const fetchChanged = (): Promise<Found> => {
     answer ??= invoke(orgId, 'search_services', { serviceIds: [...ids], limit: ids.length });

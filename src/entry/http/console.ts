@@ -121,7 +121,7 @@ function serveProviderAnswers(scope: FastifyInstance, serving: Serving): void {
 
 async function complete(serving: Serving, request: FastifyRequest<Route>, reply: FastifyReply) {
   const answer = PARAMETERS.flatMap((name) => {
-    // Of a parameter that is sent twice, none counts.
+    // A parameter that is sent twice does not count.
     const value = request.query[name];
     return typeof value === 'string' ? [[name, value]] : [];
   });

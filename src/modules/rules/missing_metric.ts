@@ -109,7 +109,7 @@ export async function findMissingMetrics(
   return new Map([
     ...apart,
     ...unmet,
-    // Of a ratio the side that is shown is the first that is missing.
+    // The first side of a ratio that is missing is shown.
     ...missing.toReversed().map(({ id, name, buckets, needed }): [string, NonNullable<MissingMetric>] => {
       const kind = buckets === null ? undefined : without.get(name);
       const noQuantiles = kind === undefined ? null : { metricName: name, kind };

@@ -29,7 +29,7 @@ async function listWaitingIn({ options, backend }: QueueConnection, name: string
   try {
     const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'prioritized']);
     return jobs.flatMap((job): WaitingJob[] => {
-      // One that ended while the list was read is missing.
+      // A job that ended while the list was read is missing.
       if (job == null || findJob(job.name) === null) return [];
       const runAt = job.delay > 0 ? fromEpochMilliseconds(job.timestamp + job.delay) : null;
       return [{ jobName: job.name, payload: job.data, runAt }];

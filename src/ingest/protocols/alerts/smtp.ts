@@ -159,7 +159,7 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
     const taken = await Promise.allSettled(recipients.map((recipient) => take(recipient, mail, session.remoteAddress)));
     const errors = taken.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
     const passing = errors.find((error) => !(error instanceof AppError) || FINAL[error.code] === undefined);
-    // Those for whom it was taken get it again, which counts as a repetition.
+    // Recipients for whom it was taken get it again, which counts as a repetition.
     if (passing !== undefined) throw passing;
     if (errors.length === taken.length) throw errors[0];
   };

@@ -122,7 +122,7 @@ function effectOf(
   }
   if (status === 'acknowledged' && open === 'triggered') return 'acknowledge';
   if (status === 'triggered' && open === 'acknowledged') {
-    // Of the time before, that is; or the tool's acknowledgement was about another time.
+    // The event is of the time before, or the tool's acknowledgement was about another time.
     if (isAnother) return 'replace';
     if (wasAcknowledged) return 'unacknowledge';
   }

@@ -139,7 +139,7 @@ export class IncidentSearch extends PostgresStore {
       .$if(isOfAll, (query) => query.where('i.status', '=', 'resolved'))
       .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
       .groupBy('i.status');
-    // Those that are open are counted in an index, however many there are.
+    // Open incidents are counted in an index, however many there are.
     const open = isOfAll ? await this.#countOpen(orgId, serviceId) : [];
     const counts = new Map<IncidentStatus, number>();
     for (const { status, count } of [...open, ...(await matching.execute())]) {

@@ -329,7 +329,7 @@ export class IncidentStore extends PostgresStore {
         .execute();
       return rowsChanged(reopened) > 0;
     } catch (error) {
-      // One that was opened at this very moment: the transaction is lost with it.
+      // An incident was opened at this very moment: the transaction is lost with it.
       if (isUniqueViolation(error, 'incidents_open')) return false;
       throw error;
     }

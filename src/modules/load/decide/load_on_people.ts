@@ -174,7 +174,7 @@ function loadOfRules(pages: readonly LoadPage[], byId: ReadonlyMap<string, LoadI
     rules.set(ruleId, load);
     load.incidents.add(incidentId);
     load.pages += 1;
-    // One that is open still may be acted on.
+    // An open incident may still be acted on.
     if (acknowledgedMs !== null || resolvedMs === null || resolvedBy !== null) continue;
     load.ignored.add(incidentId);
     load.ignoredPages += 1;

@@ -169,7 +169,7 @@ export class RecentPoints {
       .toSorted(([, a], [, b]) => b.oldestMs - a.oldestMs);
     const [first] = wanted;
     if (first === undefined) return;
-    // One query reads as far back as it has to for any, so that those of much longer windows have one of their own.
+    // A query reads as far back as any of its rules needs, so rules with much longer windows have their own.
     const spanMax = 1.5 * (nowMs - first[1].oldestMs);
     const alike = wanted.filter(([, { oldestMs }]) => nowMs - oldestMs <= spanMax).slice(0, METRICS_MAX);
     const sinceMs = Math.min(...alike.map(([, { oldestMs }]) => oldestMs));

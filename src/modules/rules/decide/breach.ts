@@ -151,7 +151,7 @@ function decideOpening<At extends InstantLike>(
     return remember({ breachedSince });
   }
   if (value !== null && memory.breachedSince !== null) {
-    // Of series that breached and send more slowly than the window is long, nobody knows yet.
+    // Series that breached and send more slowly than the window is long are unknown yet.
     if (missing === 'unknown') return { kind: 'find_missing' };
     const isStillBreached = missing !== null && isBreached(missing, comparator, threshold);
     return remember(isStillBreached ? { breachedSince: memory.breachedSince } : {});

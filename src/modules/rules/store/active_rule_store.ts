@@ -250,7 +250,7 @@ function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
     ])
     .where((eb) => {
       const minutes = sql`(${field(eb.ref('r.config'), 'windowMinutes')})`;
-      // One that cannot be read is listed with the shortest: it is set aside, and keeps none from being listed.
+      // A rule that cannot be read is listed with the shortest: it is set aside, and keeps none from being listed.
       return sql<boolean>`case when ${minutes} ~ '^[0-9]{1,9}$'
         then least(greatest(${minutes}::int, 1), ${sql.lit(WINDOW_MINUTES_MAX)}) else 1 end between ${min} and ${max}`;
     })
