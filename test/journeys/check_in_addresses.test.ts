@@ -54,6 +54,27 @@ test('the addresses of check-ins before 2023 take a run with its DSN, and what b
   expect((await send('POST', 'monitors/backup/checkins/', { status: 'unheard of' })).statusCode).toBe(400);
 });
 
+test('the end of a run finds it by its id, whatever environment it names', async () => {
+  const { w, serviceId, dsn } = await watched();
+  const { pathname, username } = new URL(dsn);
+  const send = async (query: string) =>
+    await w.app.inject({ method: 'GET', url: `/api${pathname}/cron/backup/${username}/?${query}` });
+  for (const [id, environment] of [
+    ['a', ''],
+    ['b', '&environment=production-2'],
+  ] as const) {
+    const check = `check_in_id=${id.repeat(32)}`;
+    expect((await send(`${check}&status=in_progress&environment=staging`)).statusCode).toBe(202);
+    w.clock.advance({ minutes: 1 });
+    await look(w);
+    expect((await send(`${check}&status=ok&duration=50${environment}`)).statusCode).toBe(202);
+    await look(w);
+  }
+  expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([
+    { slug: 'backup', environment: 'staging', runs: [{ status: 'ok' }, { status: 'ok' }] },
+  ]);
+});
+
 test('by no address of check-ins does the public key touch a monitor that is kept to the ingestion key', async () => {
   const { w, serviceId, dsn } = await watched({ ingestTunnelPath: '/stats' });
   const { ingestionKey } = await w.expectOk('get_service', { serviceId });

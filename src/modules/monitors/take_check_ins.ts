@@ -64,8 +64,11 @@ async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[])
 
 async function takeCheckIn(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
   const { stores, now } = unit;
-  const { orgId, serviceId, slug, environment, status, durationMs, config, receivedAt } = checkIn;
-  const name = { orgId, serviceId, slug, environment };
+  const { orgId, serviceId, slug, status, durationMs, config, receivedAt } = checkIn;
+  // Whoever ends a run by its id may name no environment, or another one: a script, or a process of its own.
+  const isEnd = checkIn.isNamed && status !== 'in_progress';
+  const begun = isEnd ? await stores.monitors.findEnvironment({ serviceId, slug }, checkIn.runId) : null;
+  const name = { orgId, serviceId, slug, environment: begun ?? checkIn.environment };
   const { byKey } = checkIn;
   const stored = await stores.monitors.lockOrCreate(name, { byKey, schedule: config?.schedule ?? null }, now);
   if (typeof stored === 'string') return await countNotKept(unit, checkIn, stored);

@@ -216,6 +216,19 @@ export class MonitorStore extends PostgresStore {
     return run ?? null;
   }
 
+  /** Returns the environment in which a run of a job goes on; null if none does under this id. */
+  async findEnvironment(job: Pick<MonitorName, 'serviceId' | 'slug'>, runId: string): Promise<string | null> {
+    const monitor = await this.selectFrom('monitors as m')
+      .innerJoin('monitor_runs as r', 'r.monitor_id', 'm.id')
+      .select('m.environment')
+      .where('m.service_id', '=', job.serviceId)
+      .where('m.slug', '=', job.slug)
+      .where('r.run_id', '=', runId)
+      .where('r.timeout_at', 'is not', null)
+      .executeTakeFirst();
+    return monitor?.environment ?? null;
+  }
+
   /** Lists runs that have begun and not ended, newest first. */
   async listRunning(monitorId: Id<'monitor'>): Promise<MonitorRun[]> {
     return await this.selectFrom('monitor_runs as r')
