@@ -79,7 +79,7 @@ const HAS_ALL_CASES = process.env.PROPERTY_SEED !== undefined;
 const maxWorkers = availableParallelism() + 1;
 
 export default defineConfig({
-  // As src/console is compiled.
+  // Compiles as src/console is compiled.
   oxc: { jsx: { runtime: 'automatic' } },
   test: {
     ...ON_EMBEDDED_STORES,

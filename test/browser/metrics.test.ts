@@ -296,7 +296,7 @@ inBrowser('metrics and dashboards', () => {
     await page.getByRole('heading', { name: 'Any service' }).waitFor();
     await expect.poll(() => route.inputValue()).toBe('/pay');
     expect(page.url()).toContain(`service=${serviceId}`);
-    // Without a word in its address, it opens with what was chosen last.
+    // Opens with what was chosen last, as its address says nothing.
     await page.goto(`${h.baseUrl}/dashboards/${dashboardId}`);
     await expect.poll(() => route.inputValue()).toBe('/pay');
     await expect.poll(() => page.url()).toContain(`service=${serviceId}`);

@@ -98,7 +98,7 @@ inBrowser(
         .poll(shown, { interval: 500 })
         .toEqual([{ title: text.title, tag: 'incident_1', actions: ['acknowledge'] }]);
 
-      // As the system does when somebody presses the button of the notification.
+      // Does what the system does when somebody presses the button of the notification.
       await page.context().serviceWorkers()[0]!.evaluate(`registration.getNotifications().then(([notification]) =>
       dispatchEvent(new NotificationEvent('notificationclick', { notification, action: 'acknowledge' })))`);
       const statusOf = async () => (await h.expectOk('get_incident', { incidentId })).status;

@@ -89,7 +89,7 @@ test('an incident that is acknowledged and resolved at once ends resolved, once,
     const resolves = answers.filter((_, index) => acts[index] === 'resolve_incident');
     const acknowledges = answers.filter((_, index) => acts[index] === 'acknowledge_incident');
     expect(statuses(resolves)).toEqual([200, 200, 200]);
-    // Those that came before the first resolve were taken; those after it are conflicts.
+    // Calls that came before the first resolve were taken; later ones are conflicts.
     const outcomes = acknowledges.map(({ status, body }) => (status === 200 ? body.result.status : body.code));
     expect(outcomes.filter((outcome) => outcome !== 'acknowledged' && outcome !== 'conflict')).toEqual([]);
     const incident = await result('get_incident', { incidentId });

@@ -78,7 +78,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   'src/auth/sessions.ts': 'refusalOf(standing',
   'src/entry/http/answers/answer_as_person.ts': 'refusalOf(standing',
   'src/entry/http/places/press.ts': 'await speakFor(',
-  // Of their own account only.
+  // Operations of a person on their own account only.
   'src/modules/accounts/operations/record_account_change.ts': 'userId',
   // The person has made the code while signed in, and types it in the chat.
   'src/modules/places/link_chat_account.ts': 'code.userId',

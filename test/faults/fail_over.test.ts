@@ -36,7 +36,7 @@ describe.skipIf(!canRunWith('postgresql', hasDebianPostgres))('a PostgreSQL whos
     const { w, send } = await watchedWorld({ databaseUrl });
     await send.acceptMore();
     await pair.killPrimary();
-    // As after a wrong fail-over: it answers questions, and takes no changes.
+    // The server answers questions and takes no changes, as after a wrong fail-over.
     alias.moveTo(pair.standbyPort);
     const fault = async () => String((await w.app.inject('/healthz')).json().stores.postgres.error);
     await expect.poll(fault, { timeout: LOAD_MS_MAX }).toMatch(/^PostgreSQL is a standby, which takes no changes/);

@@ -88,7 +88,7 @@ async function isAsSaid(h: ConsoleWorld, { page }: ConsoleUse, teamId: string) {
   const team = teams.find((one: { teamId: string }) => one.teamId === teamId);
   const [primary, secondary] = team.schedules;
   expect([primary.name, secondary.name]).toEqual(['Primary', 'Secondary']);
-  // Those of the nights, too.
+  // People of the night shift are members, too.
   expect(team.members).toHaveLength(FIVE.length + 2);
   const turns = { turns: [{}, {}], hours: Array.from({ length: 7 }, () => ({ from: '18:00', to: '09:00' })) };
   const off = { on: 'silent' };

@@ -32,7 +32,7 @@ function sender() {
     overlapping += decoded.overlapping.count;
     for (const { name, labels, at, value, kind } of pointsOf(decoded)) {
       const key = `${name} ${JSON.stringify(labels)}`;
-      // Of two points of one time the store keeps the last.
+      // The store keeps the last of two points of one time.
       const kept = (series.get(key) ?? []).filter((sample) => sample.at !== at);
       series.set(key, [...kept, { at, value, kind }]);
     }

@@ -95,7 +95,7 @@ test('an answer finds its proposal by the number of the organization, however ma
      from generate_series(1, 1001) n`,
     [otherId, number, w.clock.now().add({ minutes: 1 }).toString()],
   );
-  // As somebody answers who was asked by mail, and whose phone was told no number.
+  // Somebody answers who was asked by mail, and whose phone was told no number.
   await w.context.db.sql.run(`delete from reply_numbers`);
   expect(await textFrom(w, PHONE, `YES ${number}`)).toContain('Done: acknowledge incident');
 });

@@ -57,7 +57,7 @@ export async function setUpWith(
   start: (folder: string) => Promise<ClickHouseForTests>,
 ): Promise<() => Promise<void>> {
   const folder = makeStoresFolder();
-  // As root the server runs as another user, who must be able to pass through.
+  // The server runs as another user if we are root, and must be able to pass through.
   chmodSync(folder, 0o711);
   const [postgres, clickhouse, redis] = await Promise.all([
     startPostgres(path.join(folder, 'postgres'), { durable: false, settings: POSTGRES_SETTINGS }),

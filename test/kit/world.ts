@@ -183,7 +183,7 @@ export async function composeWorld({
   });
   const queue = jobs === 'driven' ? drivenQueue(clock) : null;
   const context = await compose(config, { log: silentLog, clock, ...(queue && { jobQueue: queue }) });
-  // As if it had been installed just now: the databases that all tests copy are older.
+  // Pretends that it was installed just now: the databases that all tests copy are older.
   const install = () => context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
   await install();
   let isClosed = false;

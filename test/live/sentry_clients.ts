@@ -152,7 +152,7 @@ export const CLIENTS: readonly Client[] = [
       [1, 'error', cut(LONG), 'capture (main.go)'],
       [2, 'error', 'outOfBeans: the order was not charged: cannot take an order of <*> beans', 'capture (main.go)'],
       [1, 'fatal', 'panic: assignment to entry in nil map', 'report.func (main.go)'],
-      // Of a character that is cut in two, Go replaces each byte.
+      // Go replaces each byte of a character that is cut in two.
       [1, 'error', 'teapot 🫖 with half a �� and a � in it', 'capture (main.go)'],
       [2, 'error', 'the beans are <*>', 'capture (main.go)'],
       [1, 'warning', 'the grinder is slow', 'report.func (main.go)'],

@@ -29,7 +29,7 @@ test(
     const sender = async (lane: number): Promise<void> => {
       for (let index = lane; !over.signal.aborted; index += 4) {
         await Promise.all([
-          // Of different lengths: messages that differ in a word are one group.
+          // Messages have different lengths: those that differ in a word are one group.
           sendEvent(w, dsn, `no ${KINDS.slice(0, 1 + (index % KINDS.length)).join(' and ')} left`),
           sendPoint(w, ingestionKey, index),
         ]);

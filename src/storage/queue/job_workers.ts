@@ -123,7 +123,7 @@ export function startJobWorkers(
   );
   const connection = connect(connections.reduce((sum, count) => sum + count, 0));
   const running = new Set<Job>();
-  // All queues are read: during an upgrade, one still holds jobs that have another queue by now.
+  // Each worker has the handlers of all queues: after an upgrade a queue may hold jobs that belong to another by now.
   const byName = new Map(handlers.map((handler) => [handler.job.name, handler]));
   const workers = [...byQueue.keys()].map((name) =>
     startWorker(name, byName, connection, log.child({ queue: name }), { prefix, running }),

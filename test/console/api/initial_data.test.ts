@@ -12,7 +12,7 @@ beforeEach(() => {
   vi.resetModules();
   document.body.replaceChildren();
   asked = [];
-  // As in a browser.
+  // Browsers have this class.
   vi.stubGlobal('PerformanceNavigationTiming', Object);
   vi.stubGlobal('fetch', async (url: string) => {
     asked.push(url);

@@ -100,7 +100,7 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('a Red
   test('whose disk is full is named', async () => {
     const { folder, redis, queue } = await givenRedis();
     await redis.config('SET', 'save', '3600 1');
-    // As a full disk does, this keeps it from writing a snapshot.
+    // Keeps it from writing a snapshot, as a full disk does.
     rmSync(folder, { recursive: true, force: true });
     await redis.call('bgsave');
     const refused = async () => await queue.ping().then(String, String);

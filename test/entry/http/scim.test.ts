@@ -196,7 +196,7 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   expect(lowered[0]!.text).toContain('Anna became viewer and may not answer pages');
   expect(lowered[0]!.text).toContain('Primary');
 
-  // So is a person who comes back with such a role.
+  // A person who comes back with such a role is noticed, too.
   await idp.patch(`/Users/${anna.userId}`, [{ op: 'Replace', path: 'active', value: 'False' }]);
   await w.runUntilIdle();
   const before = post.mails.length;
@@ -283,7 +283,7 @@ test('a group changes nothing until an owner maps it, then teams and roles follo
   const members = async () => (await team()).members.map(({ userId }: { userId: string }) => userId);
   expect([await members(), await roleOf(w, anna)]).toEqual([[anna], 'responder']);
 
-  // As Entra ID adds and removes members.
+  // Members are added and removed in the form of Entra ID.
   const add = await idp.patch(`/Groups/${groupId}`, [{ op: 'Add', path: 'members', value: [{ value: bram }] }]);
   expect([add.status, add.body]).toEqual([204, null]);
   expect([await members(), await roleOf(w, bram)]).toEqual([[anna, bram], 'responder']);

@@ -106,7 +106,7 @@ test('a folder with any value changed is refused by file and line, or has no eff
       .faultsOf({ ...rows[table], [column]: value });
     return faults === undefined || faults.length === 0;
   });
-  // Of another type, and out of range, nearly every one is refused by its row alone.
+  // Nearly every value of another type, or out of range, is refused by its row alone.
   expect(taken.length).toBeLessThan(changes.length * 0.25);
   const outcomes: [string, unknown][] = [];
   for (const { table, column, value } of taken) {

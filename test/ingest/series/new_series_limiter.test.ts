@@ -45,7 +45,7 @@ test('the first scrape of a fleet of 100,000 series passes within half a minute,
     const pending = Array.from({ length: requests }, () => 100_000 / requests);
     let seconds = 0;
     for (; pending.length > 0; seconds += 3) {
-      // As a queue does: the first again until it is taken, then the next.
+      // The first is tried until it is taken, then the next, as in a queue.
       for (let left = pending[0]; left !== undefined; left = pending[0]) {
         const taken = send(pace, (100_000 / requests) * 60, left);
         if (taken < left) {

@@ -152,7 +152,7 @@ test('a page that an answer cancelled before it left is sent when the answer is 
   const queued = `update notifications set status = 'cancelled', reason = 'resolved' where user_id = $1`;
   await w.advance({ minutes: 1 });
   await ask('resolve_incident', incidentId);
-  // As if the worker had not come to it.
+  // Puts the job back as if the worker had not come to it.
   await w.context.db.sql.run(queued, [bram.userId]);
   const before = smsTo(w, bram).length;
   await ask('reopen_incident', incidentId);

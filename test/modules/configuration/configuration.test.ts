@@ -207,7 +207,7 @@ describe('a configuration file', () => {
     expect(meaning).toEqual([bram('"Primary", "Wake somebody"')]);
     await apply(lowered);
     expect((await plan(lowered)).meaning).toEqual([]);
-    // Those who are not in the file stay on call, too, and members of a team whom a step pages.
+    // People who are not in the file stay on call, too, and members of a team whom a step pages.
     const without = lowered
       .replace(/schedules:[^]*?services:/, 'services:')
       .replace('    policy: wake\n', '')

@@ -267,7 +267,7 @@ describe('an event that takes too long to read', () => {
         // Far more than a good event takes on a busy machine.
         eventMs: 200,
         group: (read) => {
-          // As a regular expression that backtracks would, or a loop with a fault.
+          // Takes long, as a regular expression that backtracks, or a loop with a fault.
           while (read.message === endless);
           return groupEvent(read);
         },

@@ -97,7 +97,7 @@ test('a replay honours maintenance, other incidents that were open then, and ack
   expect(loud).toMatchObject({ quietCount: 0, joinedCount: 0, cost: { pages: 2 }, forgotten: { peopleCount: 1 } });
   expect(loud.forgotten.pages).toBeGreaterThan(3);
 
-  // Of last night, a Wednesday.
+  // Covers the slow minutes of last night, a Wednesday.
   const recurrence = { weekdays: [3], startTime: '02:00', minutes: 60 };
   const window = {
     name: 'Upgrade',

@@ -167,7 +167,7 @@ test('no answer names anything of another organization', async () => {
   const ids = Object.values(theirs).filter((id) => !Object.values(fixture).includes(id));
   const named: string[] = [];
   for (const operation of CONSOLE_OPERATIONS.filter(({ effect }) => effect === 'read')) {
-    // Without what narrows it, a list is of everything that is the organization's.
+    // A list without a filter is of everything that the organization has.
     for (const asked of [exampleBody(operation, fixture), {}]) {
       const text = JSON.stringify((await invoke(browsers.owner, operation.name, asked)).body);
       named.push(...ids.filter((id) => text.includes(id)).map((id) => `${operation.name}: ${id}`));

@@ -172,7 +172,7 @@ describe('senders with different bounds', () => {
     const growths = addUpByLayout([...before, ...after, always]);
     expect(quantileOf(0.25, growths)).toBe(3);
     expect(quantileOf(0.75, growths)).toBe(30);
-    // Of what lies in (0, 20] no more is known than that.
+    // Nothing more is known of the values in (0, 20].
     const common = { ...always, le: '20', growth: 100 };
     expect(quantileOf(0.25, addUpByLayout([...before, ...after, always, common]))).toBe(10);
   });

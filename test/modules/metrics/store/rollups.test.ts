@@ -154,7 +154,7 @@ test('rollups answer as the points do, also when points come late, twice, or wit
       await expect(rollUp(serviceId)).resolves.toBeUndefined();
       await expectExact(serviceId, first, keptSince, buckets);
       await expectExactByLabel(serviceId, first, keptSince, buckets);
-      // Of the same series and times with other values, too.
+      // The same series and times have other values, too.
       const second = [...late, ...first.slice(0, 3).map((one) => ({ ...one, value: one.value + 1 }))];
       await insert(serviceId, second);
       await expectExact(serviceId, [...first, ...second], keptSince, buckets);

@@ -30,7 +30,7 @@ test('who_is_on_call returns the current shift, its start and end, and the next 
         since: '2026-03-02T08:00:00.000Z',
         until: '2026-03-09T08:00:00.000Z',
         next: { ...person(bram), others: [], at: '2026-03-09T08:00:00.000Z' },
-        // Of 28 days; the clocks change in the last week of March.
+        // Shifts of 28 days: the clocks change in the last week of March.
         shifts: ['03-02T08', '03-09T08', '03-16T08', '03-23T08', '03-30T07'].map((since, turn, all) => ({
           userId: (turn % 2 === 0 ? anna : bram).userId,
           name: turn % 2 === 0 ? 'Anna' : 'Bram',

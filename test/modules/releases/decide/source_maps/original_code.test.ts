@@ -164,7 +164,7 @@ test('the function around a place has the name that it has in the source', () =>
   const stored = (mappings: string) => ({ ...readSourceMap(JSON.stringify({ ...MAP, mappings })), functions: [] });
   const original = new OriginalCode(withFunctions(stored('AAAA'), code));
   expect(original.find(1, code.indexOf('var a') + 1)?.functionName).toBe('pay');
-  // Of this one nothing says what it was called.
+  // The map has no name for this place.
   expect(original.find(1, code.indexOf('x()') + 1)?.functionName).toBeNull();
   expect(original.find(1, code.length)?.functionName).toBeNull();
   expect(withFunctions(stored('AACA'), 'this is no code').functions).toEqual([]);
