@@ -104,7 +104,7 @@ export class AlertIntake {
       if (room === 0) break;
       batch.push(...line.waiting.splice(0, room));
       services.push(serviceId);
-      // Behind the others.
+      // The service goes behind the others.
       this.#lines.delete(serviceId);
       if (line.waiting.length > 0) this.#lines.set(serviceId, line);
     }

@@ -98,7 +98,7 @@ const PASSED_UNREADABLE = 'a route of this service cannot be read and was passed
 /** Opens the incidents of alerts by the routes of their services, and says in their rows which these are. */
 async function openAlerts(unit: UnitOfWork, opening: readonly Affected[], limit: IncidentLimit): Promise<void> {
   const ofServices = Map.groupBy(opening, ({ queue }) => queue.row.serviceId);
-  // In the order in which others lock several.
+  // Everybody locks several services in this order.
   const inOrder = [...ofServices].toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [serviceId, alerts] of inOrder) await openOfService(unit, serviceId, alerts, limit);
 }

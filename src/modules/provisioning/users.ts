@@ -161,7 +161,7 @@ async function activate(
   const [roles] = groups.length === 0 ? [] : await stores.scimGroups.listRoles(orgId, [userId]);
   const role = roleByGroups({ role: before, mapped: roles?.mapped ?? [], wasMapped: false, fallback });
   if (role !== before) await stores.scimGroups.setRole(orgId, [userId], role);
-  // What named them goes on paging them.
+  // Schedules and policies that name the person go on paging them.
   await notifyOfLoweredRole(unit, orgId, { userId, before: null, after: role });
   return role;
 }

@@ -94,7 +94,7 @@ export class StatementNames {
       }
       named.wasUsed = false;
     }
-    // What wanted a name earns it anew.
+    // Statements earn a name anew.
     if (!hasRoom) this.#runs.clear();
     return hasRoom;
   }

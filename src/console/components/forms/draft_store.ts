@@ -43,7 +43,7 @@ export function removeDraft(key: string): void {
   try {
     localStorage.removeItem(key);
   } catch {
-    // As above.
+    // The browser stores nothing.
   }
 }
 

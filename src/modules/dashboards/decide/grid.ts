@@ -46,7 +46,7 @@ export function compacted(widgets: readonly Widget[], firstId: string | null = n
 /** Returns the position of a new widget of this size: the first free one beside the lowest widgets, else below all. */
 export function freePlace(widgets: readonly Widget[], { w, h }: { readonly w: number; readonly h: number }): GridPlace {
   const bottom = Math.max(0, ...widgets.map(({ grid }) => grid.y + grid.h));
-  // Beside the lowest widgets, or below all: that is where people look for a new widget.
+  // People look for a new widget there.
   const lowest = Math.max(0, ...widgets.filter(({ grid }) => grid.y + grid.h === bottom).map(({ grid }) => grid.y));
   for (let x = 0; x + w <= GRID_COLUMNS; x += 1) {
     const place = { x, y: lowest, w, h };

@@ -90,7 +90,7 @@ export class StormStore extends PostgresStore {
             updated_at: now,
           }))
           .where('id', 'in', ({ selectFrom }) =>
-            // In the order in which others lock several.
+            // Everybody locks several incidents in this order.
             selectFrom('incidents as open')
               .select('open.id')
               .where('open.dedup_key', '=', anyOf(dedupKeys))

@@ -255,7 +255,7 @@ export class DeliveryStore extends PostgresStore {
       .orderBy('n.updated_at', 'desc')
       .limit(1);
     const { ref } = expressionBuilder<Tables & { n: Tables['notifications'] }, 'n'>();
-    // As the two partial indexes say it.
+    // These conditions are those of the two partial indexes.
     const wasTaken = sql<boolean>`(${ref('n.provider_id')} is not null or ${ref('n.status')} in ('sent', 'delivered'))`;
     const wasRefused = sql<boolean>`(${ref('n.reason')} = ${sql.lit(UNCONFIRMED)} or starts_with(${ref('n.reason')}, 'provider_'))`;
     return await this.selectFrom(rowsOf('c', { channel: ['text', CHANNELS] }))

@@ -122,7 +122,7 @@ function simulateRound(
     const next = expeditesNextStep(recipients) ? stepAfter(steps, stepIndex) : null;
     const waiting = next === null ? undefined : pending.get(next);
     if (waiting !== undefined) {
-      // What is brought forward into a time outside its hours waits for them still.
+      // A step that is brought forward into a time outside its hours still waits for them.
       const at = waiting.hours === undefined ? dueAt : nextWithin(waiting.hours, dueAt);
       if (!isAtOrBefore(waiting.dueAt, at)) {
         pending.set(waiting.stepIndex, { ...waiting, dueAt: at, broughtForwardBy: stepIndex });

@@ -113,7 +113,7 @@ interface PartProps {
 
 function Part({ part: { frames }, isOpen, hasCode }: PartProps) {
   const shown = frames.map((frame, index) => (
-    // As above.
+    // The same frame can be in a stack many times.
     // eslint-disable-next-line react/no-array-index-key
     <OneFrame key={index} frame={frame} isFirst={hasCode && index === 0} />
   ));
