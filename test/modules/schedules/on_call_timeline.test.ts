@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
 
+import { assignExceptions } from '#modules/exceptions/operations/assignment.ts';
+import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
+import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
+import { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
 import { getLoadOnPeople } from '#modules/load/operations/load_on_people.ts';
@@ -10,6 +15,7 @@ import { setServiceTeam } from '#modules/services/operations/update_service.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
 import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { givenTeam, NOW, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
@@ -44,7 +50,8 @@ test('somebody has one colour wherever they are shown', async () => {
   const { w, teamId, anna, scheduleId, run } = await givenSchedule();
   await w.expectOk('add_team_member', { teamId, userId: anna.userId });
   const { serviceId } = await w.given.service();
-  await runOperation(w, setServiceTeam, memberCaller(w.orgId, w.owner.userId, 'owner'), { serviceId, teamId });
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  await runOperation(w, setServiceTeam, owner, { serviceId, teamId });
   const { members } = await run(listMembers, { userIds: [anna.userId] });
   const ofAnna = (people: { userId: string; color: number }[]) =>
     people.filter(({ userId }) => userId === anna.userId).map(({ color }) => color);
@@ -59,6 +66,14 @@ test('somebody has one colour wherever they are shown', async () => {
   for (const shown of [people, team.members, team.onCall, onCall.onCall, load.people]) {
     expect(ofAnna(shown)).toEqual([color]);
   }
+  const declared = { serviceId, title: 'Nobody can pay', severity: 'error', escalationPolicyId: null };
+  const { incidentId } = await run(declareIncident, { ...declared, requestKey: crypto.randomUUID() });
+  await runOperation(w, acknowledgeIncident, memberCaller(w.orgId, anna.userId, 'responder'), { incidentId });
+  const [incident] = (await run(searchIncidents, {})).incidents;
+  const [{ groupId }] = await groupAndStore(w, serviceId, [eventAt(w)]);
+  await runOperation(w, assignExceptions, owner, { groupIds: [groupId], to: { userId: anna.userId } });
+  const [group] = (await runOperation(w, browseExceptionGroups, owner, {})).groups;
+  expect([incident.answeredByColor, group.assigneeColor]).toEqual([color, color]);
 });
 
 test('the timeline shows at every hour whom who_is_on_call names at that hour, across overrides and clock changes', async () => {
