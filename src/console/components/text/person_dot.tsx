@@ -48,17 +48,16 @@ export function Person({ userId, color, children }: PersonProps) {
 }
 
 interface PeopleProps {
-  readonly userIds: readonly string[];
-  nameOf(userId: string): string;
+  readonly people: readonly { readonly userId: string; readonly name: string; readonly color?: number | null }[];
   readonly between?: string;
 }
 
 /** Names of people, each behind their dot. */
-export function People({ userIds, nameOf, between = ', ' }: PeopleProps) {
-  return userIds.map((userId, index) => (
-    <Fragment key={userId}>
+export function People({ people, between = ', ' }: PeopleProps) {
+  return people.map(({ name, ...dot }, index) => (
+    <Fragment key={dot.userId}>
       {index > 0 && between}
-      <Person userId={userId}>{nameOf(userId)}</Person>
+      <Person {...dot}>{name}</Person>
     </Fragment>
   ));
 }

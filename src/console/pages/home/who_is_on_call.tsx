@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { HomeData, HomeSchedule } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
+import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { BarName, initialsOf, PersonDot, personStyle } from '#console/components/text/person_dot.tsx';
 import { dateFormat, dateTimeText } from '#console/components/text/time_text.ts';
@@ -75,7 +75,7 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
             {onCall === null ? 'Nobody' : <Name>{names}</Name>}
           </div>
           <div className={classes.sub}>
-            <Name>{teamName}</Name>, <Name>{name}</Name>
+            <bdi>{withoutBidiControls(teamName)}</bdi>, <bdi>{withoutBidiControls(name)}</bdi>
             {until !== null && (
               <>
                 {', until '}

@@ -118,7 +118,7 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
   const nameOf = useMemberNames();
   const service = data?.pages[0]?.services[0];
   const fired = incident.escalation.steps.findLast(({ people }) => people.length > 0);
-  const paged = fired?.people.map(({ userId }) => userId) ?? [];
+  const paged = fired?.people.map(({ userId }) => ({ userId, name: nameOf(userId) })) ?? [];
   return (
     <>
       <IncidentStatus status={status} />
@@ -130,7 +130,7 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
       </span>
       {status === 'triggered' && paged.length > 0 && (
         <span>
-          last paged <People userIds={paged} nameOf={nameOf} between=" and " />
+          last paged <People people={paged} between=" and " />
         </span>
       )}
       {status === 'acknowledged' && acknowledgedAt !== null && acknowledgedBy !== null && (

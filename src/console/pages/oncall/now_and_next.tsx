@@ -11,15 +11,15 @@ interface NowAndNextProps {
 /** Text on who is on call now, until when, and who takes over. */
 export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextProps) {
   const { userId } = useOrganization().session.user;
-  const who = (id: string) => (id === userId ? 'You' : nameOf(id));
+  const who = (ids: readonly string[]) => ids.map((id) => ({ userId: id, name: id === userId ? 'You' : nameOf(id) }));
   return (
     <>
-      {onCall === null ? <b>Nobody</b> : <People userIds={onCall.userIds} nameOf={who} />}
+      {onCall === null ? <b>Nobody</b> : <People people={who(onCall.userIds)} />}
       {next === null && onCall !== null && ', without end'}
       {next !== null && (
         <>
           {' '}
-          until {momentText(Date.parse(next.at))}, then <People userIds={next.userIds} nameOf={who} />
+          until {momentText(Date.parse(next.at))}, then <People people={who(next.userIds)} />
         </>
       )}
       {onCall?.source === 'override' && ' (now by an override)'}

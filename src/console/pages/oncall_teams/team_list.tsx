@@ -12,6 +12,7 @@ import {
   teamSearchQuery,
   withoutTeamQuery,
 } from '#console/api/teams.ts';
+import { People } from '#console/components/text/person_dot.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
@@ -21,7 +22,6 @@ import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { CreateTeam } from '#console/pages/oncall_teams/create_team.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
@@ -47,12 +47,7 @@ const COLUMNS: readonly Column<FoundTeam>[] = [
   {
     id: 'on_call',
     title: 'On call now',
-    cell: ({ onCall }) =>
-      onCall.length === 0 ? (
-        <span className="dimmed">nobody</span>
-      ) : (
-        <Name>{onCall.map(({ name }) => isolateBidi(name)).join(', ')}</Name>
-      ),
+    cell: ({ onCall }) => (onCall.length === 0 ? <span className="dimmed">nobody</span> : <People people={onCall} />),
   },
   {
     id: 'members',

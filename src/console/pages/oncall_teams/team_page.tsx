@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { type TeamDetails, teamQuery } from '#console/api/teams.ts';
+import { People } from '#console/components/text/person_dot.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
@@ -14,7 +15,6 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
@@ -65,7 +65,7 @@ function Team({ team, back }: { readonly team: TeamDetails; readonly back: React
           'Nobody is on call now.'
         ) : (
           <>
-            On call now: <Name>{onCall.map((person) => isolateBidi(person.name)).join(', ')}</Name>
+            On call now: <People people={onCall} />
           </>
         )
       }
