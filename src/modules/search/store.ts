@@ -1,6 +1,7 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX, type SearchKind } from '#modules/search/decide/search_kinds.ts';
+import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { daysBefore, PostgresStore } from '#storage/postgres/store.ts';
@@ -26,10 +27,13 @@ interface Thing {
 
 type Things = SelectQueryBuilder<never, never, Thing>;
 
-/** Service whose name holds a word, by the position of the word from 1. */
+/** Service with some of the words, a bit for each. */
 interface MatchedService {
   readonly id: string;
-  readonly place: number;
+  /** Words in its name or environment. */
+  readonly all: number;
+  /** Words in its name. */
+  readonly named: number;
 }
 
 /** Words that are looked for in an organization. */
@@ -47,10 +51,12 @@ const LOOKED_THROUGH_MAX = 5_000;
 /** Keeps a query in parentheses apart, so that each word does not fold its text again. */
 const APART = sql<number>`0`;
 
+/** Kinds of which an organization has very many, so that only the newest are looked through. */
+const NEWEST: readonly SearchKind[] = ['incident', 'group'];
+
 /**
- * Finds things of any kind by their names, in one statement. The text of a row is folded once for all words. Services are
- * looked through once, for themselves and for all that belongs to them, which is joined with its service only when it is
- * found.
+ * Finds things of any kind by their names, in two statements at the same time: one for the newest incidents and exceptions,
+ * and one for all others. The text of a row is folded once for all words.
  */
 export class SearchReader extends PostgresStore {
   /** Finds the best few of each kind whose name and detail hold all of these words. */
@@ -62,43 +68,44 @@ export class SearchReader extends PostgresStore {
   ): Promise<FoundThing[]> {
     if (words.length === 0) return [];
     const search: Search = { orgId, words, now, fold: foldFor(words) };
+    const isNewest = (kind: SearchKind) => NEWEST.includes(kind);
+    const found = await Promise.all([
+      this.#find(kinds.filter(isNewest), search),
+      this.#find(
+        kinds.filter((kind) => !isNewest(kind)),
+        search,
+      ),
+    ]);
+    return found.flat();
+  }
+
+  async #find(kinds: readonly SearchKind[], search: Search): Promise<FoundThing[]> {
     const [first, ...rest] = kinds.map((kind) => this.#best(kind, search));
     if (first === undefined) return [];
     return await this.db
       .with(
-        (cte) => cte('near').materialized(),
-        (db) =>
-          db
-            .selectFrom(
-              db
-                .selectFrom('services')
-                .where('org_id', '=', orgId)
-                .where('deleted_at', 'is', null)
-                .select(['id', 'name', 'environment as detail'])
-                .select(({ ref }) => search.fold(lines(ref('name'), ref('environment'))).as('folded'))
-                .offset(APART)
-                .as('s'),
-            )
-            .where((eb) => eb.or(words.map((word) => eb('s.folded', 'like', holding(word)))))
-            .selectAll()
-            .select(({ ref }) => firstLine(ref('s.folded')).as('own')),
-      )
-      .with(
         (cte) => cte('matched').materialized(),
-        (db) =>
-          db
-            .selectFrom('near')
-            .innerJoin(
-              sql<{ pattern: string; place: number }>`unnest(${words.map(holding)}::text[]) with ordinality`.as<'w'>(
-                sql`w(pattern, place)`,
-              ),
-              (join) => join.on(({ eb, ref }) => eb('near.own', 'like', ref('w.pattern'))),
-            )
-            .select(['near.id', 'w.place']),
+        () => this.#matchedServices(search),
       )
       .selectFrom(rest.reduce((all, next) => all.unionAll(next), first).as('f'))
       .selectAll()
       .execute();
+  }
+
+  /** Selects the services with one of the words in name or environment. */
+  #matchedServices({ orgId, words, fold }: Search) {
+    const services = this.selectFrom('services')
+      .where('org_id', '=', orgId)
+      .where('deleted_at', 'is', null)
+      .select('id')
+      .select(({ ref }) => fold(lines(ref('name'), ref('environment'))).as('folded'));
+    const matched = this.selectFrom(services.offset(APART).as('s'))
+      .where((eb) => eb.or(words.map((word) => eb('s.folded', 'like', holding(word)))))
+      .selectAll()
+      .select(({ ref }) => firstLine(ref('s.folded')).as('own'));
+    return this.selectFrom(matched.offset(APART).as('m'))
+      .select('m.id')
+      .select(({ ref }) => [bitsOf(ref('m.folded'), words).as('all'), bitsOf(ref('m.own'), words).as('named')]);
   }
 
   /** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
@@ -124,62 +131,77 @@ export class SearchReader extends PostgresStore {
     const teams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);
     switch (kind) {
       case 'service':
-        return db
-          .withTables<{ near: Thing }>()
-          .selectFrom('near')
-          .where(({ ref }) => this.#holdsAll(ref('near.folded'), search))
-          .select(['near.id', 'near.name', 'near.detail', 'near.folded']);
-      case 'rule':
-        return this.#ofService(
-          db
-            .selectFrom('alert_rules')
-            .where('org_id', '=', orgId)
-            .select(({ ref }) => ['id', 'name', 'service_id', fold(ref('name')).as('folded')]),
-          search,
-        );
-      case 'group':
-        return this.#ofService(
-          db
-            .selectFrom('exception_groups')
-            .where('org_id', '=', orgId)
-            .where('merged_into_id', 'is', null)
-            .select(({ ref }) => ['id', 'title as name', 'service_id', fold(ref('title')).as('folded')])
-            .orderBy('last_seen_at', 'desc')
-            .orderBy('id', 'desc')
-            .limit(LOOKED_THROUGH_MAX),
-          search,
-        );
-      case 'incident': {
-        const label = (number: Expression<number>, status: Expression<string>) =>
-          sql<string>`'#' || ${number} || ' ' || ${status}`;
-        const newest = db
-          .selectFrom('incidents')
+        return this.#matched
+          .where('matched.all', '=', 2 ** search.words.length - 1)
+          .innerJoin('services as s', 's.id', 'matched.id')
+          .select(['s.id', 's.name', 's.environment as detail'])
+          .select(({ ref }) => fold(lines(ref('s.name'), ref('s.environment'))).as('folded'));
+      case 'rule': {
+        const rules = this.selectFrom('alert_rules')
           .where('org_id', '=', orgId)
-          .select(({ ref }) => [
-            'id',
-            'title as name',
-            'service_id',
-            'status',
-            'resolved_at',
-            label(ref('number'), ref('status')).as('label'),
-            fold(lines(ref('title'), label(ref('number'), ref('status')))).as('folded'),
-          ])
-          .orderBy('triggered_at', 'desc')
-          .orderBy('id', 'desc')
-          .limit(LOOKED_THROUGH_MAX);
-        return db
-          .selectFrom(newest.as('t'))
+          .select(({ ref }) => ['id', 'name', 'service_id', fold(ref('name')).as('folded')]);
+        return this.selectFrom(rules.offset(APART).as('t'))
           .innerJoin('services as s', 's.id', 't.service_id')
           .where('s.deleted_at', 'is', null)
           .where((eb) =>
-            eb.or([
-              eb('t.status', '<>', 'resolved'),
-              eb('t.resolved_at', '>=', daysBefore(now, eb.ref('s.retention_oncall'))),
+            holdsAll(eb.ref('t.folded'), search, (index) => [
+              eb('t.service_id', 'in', this.#matched.where(({ ref }) => hasBit(ref('named'), index)).select('id')),
             ]),
           )
-          .where(({ ref }) => this.#holdsAll(ref('t.folded'), search, ref('t.service_id')))
-          .select(['t.id', 't.name', 't.folded'])
-          .select(({ ref }) => sql<string>`concat(${ref('t.label')}, ' ', ${ref('s.name')})`.as('detail'));
+          .select(['t.id', 't.name', 's.name as detail', 't.folded']);
+      }
+      case 'group': {
+        const newest = this.selectFrom('exception_groups')
+          .where('org_id', '=', orgId)
+          .where('merged_into_id', 'is', null)
+          .select(({ ref }) => ['id', 'title as name', 'service_id', fold(ref('title')).as('folded')])
+          .orderBy('last_seen_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(LOOKED_THROUGH_MAX);
+        const ofServices = this.selectFrom(newest.as('g'))
+          .innerJoinLateral(
+            ({ ref }) => this.#serviceOf(ref('g.service_id'), search),
+            (join) => join.onTrue(),
+          )
+          .select(['g.id', 'g.name', 'g.folded', 's.name as detail', 's.held']);
+        return this.selectFrom(ofServices.offset(APART).as('t'))
+          .where(({ ref }) => holdsAll(ref('t.folded'), search, (index) => [hasBit(ref('t.held'), index)]))
+          .select(['t.id', 't.name', 't.detail', 't.folded']);
+      }
+      case 'incident': {
+        const newest = this.selectFrom('incidents')
+          .where('org_id', '=', orgId)
+          .select(['id', 'title as name', 'service_id', 'number', 'status', 'resolved_at'])
+          .select(({ ref }) => fold(ref('title')).as('folded'))
+          .orderBy('triggered_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(LOOKED_THROUGH_MAX);
+        const ofServices = this.selectFrom(newest.as('i'))
+          .innerJoinLateral(
+            ({ ref }) => this.#serviceOf(ref('i.service_id'), search),
+            (join) => join.onTrue(),
+          )
+          .selectAll('i')
+          .select(['s.name as service', 's.retention_oncall', 's.held']);
+        const label = sql<string>`'#' || t.number || ' ' || t.status`;
+        return this.selectFrom(ofServices.offset(APART).as('t'))
+          .where((eb) =>
+            eb.or([
+              eb('t.status', '<>', 'resolved'),
+              eb('t.resolved_at', '>=', daysBefore(now, eb.ref('t.retention_oncall'))),
+            ]),
+          )
+          .where(({ ref }) =>
+            holdsAll(ref('t.folded'), search, (index, word) => [
+              hasBit(ref('t.held'), index),
+              ...(mayBeLabel(word) ? [sql<boolean>`${label} like ${holding(word)}`] : []),
+            ]),
+          )
+          .select(['t.id', 't.name'])
+          .select(({ ref }) => [
+            sql<string>`concat(${label}, ' ', ${ref('t.service')})`.as('detail'),
+            lines(ref('t.folded'), label).as('folded'),
+          ]);
       }
       case 'dashboard':
         return this.#holding(
@@ -231,39 +253,24 @@ export class SearchReader extends PostgresStore {
   /** Selects those of the things that hold all words. */
   #holding(things: Things, search: Search): Things {
     return this.selectFrom(things.offset(APART).as('t'))
-      .where(({ ref }) => this.#holdsAll(ref('t.folded'), search))
+      .where(({ ref }) => holdsAll(ref('t.folded'), search))
       .select(['t.id', 't.name', 't.detail', 't.folded']);
   }
 
-  /** Selects those of the things of services that hold all words, themselves or in the name of their service. */
-  #ofService(things: SelectQueryBuilder<never, never, OfService>, search: Search): Things {
-    return this.selectFrom(things.offset(APART).as('t'))
-      .innerJoin('services as s', 's.id', 't.service_id')
-      .where('s.deleted_at', 'is', null)
-      .where(({ ref }) => this.#holdsAll(ref('t.folded'), search, ref('t.service_id')))
-      .select(['t.id', 't.name', 's.name as detail', 't.folded']);
+  /** Selects the service of a thing with the words that its name holds, once for all things of the same service. */
+  #serviceOf(serviceId: Expression<string>, { fold, words }: Search) {
+    return this.selectFrom('services')
+      .where('id', '=', serviceId)
+      .where('deleted_at', 'is', null)
+      .select(['name', 'retention_oncall'])
+      .select(({ ref }) => bitsOf(fold(ref('name')), words).as('held'))
+      .limit(1)
+      .as('s');
   }
 
-  /** Whether a text holds all words; each of them may be in the name of its service instead. */
-  #holdsAll(folded: Expression<string>, { words }: Search, serviceId?: Expression<string>): RawBuilder<boolean> {
-    const db = this.db.withTables<{ matched: MatchedService }>();
-    // Few texts hold a long word, and the others are not looked at for the short ones.
-    const longestFirst = [...words.entries()].toSorted(([, a], [, b]) => b.length - a.length);
-    const holds = longestFirst.map(([index, word]) => {
-      if (serviceId === undefined) return sql`${folded} like ${holding(word)}`;
-      const matched = db
-        .selectFrom('matched')
-        .where('place', '=', index + 1)
-        .select('id');
-      return sql`(${folded} like ${holding(word)} or ${serviceId} in ${matched})`;
-    });
-    const all = sql.join(holds, sql` and `);
-    return sql<boolean>`(${all})`;
+  get #matched() {
+    return this.db.withTables<{ matched: MatchedService }>().selectFrom('matched');
   }
-}
-
-interface OfService extends Omit<Thing, 'detail'> {
-  readonly service_id: string;
 }
 
 /** Separator of the lines of a text. */
@@ -290,4 +297,35 @@ function holding(word: string): string {
 
 function escaped(word: string): string {
   return word.replaceAll(/[\\%_]/g, String.raw`\$&`);
+}
+
+/** Whether a text holds all words; each of them may be elsewhere instead. */
+function holdsAll(
+  folded: Expression<string>,
+  { words }: Search,
+  elsewhere: (index: number, word: string) => readonly Expression<boolean | number>[] = () => [],
+): RawBuilder<boolean> {
+  // Few texts hold a long word, and the others are not looked at for the short ones.
+  const longestFirst = [...words.entries()].toSorted(([, a], [, b]) => b.length - a.length);
+  const holds = longestFirst.map(
+    ([index, word]) => sql`(${sql.join([sql`${folded} like ${holding(word)}`, ...elsewhere(index, word)], sql` or `)})`,
+  );
+  return sql<boolean>`(${sql.join(holds, sql` and `)})`;
+}
+
+/** Returns which of the words a text holds: a bit for each. */
+function bitsOf(folded: Expression<string>, words: readonly string[]): RawBuilder<number> {
+  const bits = words.map(
+    (word, index) => sql`case when ${folded} like ${holding(word)} then ${sql.lit(2 ** index)} else 0 end`,
+  );
+  return sql<number>`(${sql.join(bits, sql` | `)})`;
+}
+
+function hasBit(bits: Expression<number>, index: number): RawBuilder<boolean> {
+  return sql<boolean>`${bits} & ${sql.lit(2 ** index)} <> 0`;
+}
+
+/** Whether a word may be in the number or status of an incident. */
+function mayBeLabel(word: string): boolean {
+  return /^#?\d*$/.test(word) || INCIDENT_STATUSES.some((status) => status.includes(word));
 }

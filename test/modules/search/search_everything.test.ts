@@ -45,6 +45,7 @@ test('the search finds things of every kind by their words, a few of each, and s
   const { services } = await w.expectOk('list_services');
   const ofRule = services.find(({ serviceId: id }: { serviceId: string }) => id === alert.serviceId);
   expect(kindsOf(await search(`latency ${ofRule.name.slice(0, 4)}`))).toContain('rule');
+  expect(kindsOf(await search(`till ${ofRule.name}`))).toEqual(['incident']);
   const [number] = tills.found[1].items[0].detail.split(' ');
   expect((await search(`till ${number} trigg`)).found[0].items[0].id).toBe(incidentId);
 
