@@ -109,9 +109,14 @@ export function offsetText(days: number): string {
   return days === 7 ? 'a week before' : `${days} days before`;
 }
 
-/** Returns the measure of a query's values. */
-export function measureOfQuery({ metricName, aggregation = 'avg', isRate }: ChartQuery): Measure {
-  return isRate === true && aggregation === 'sum' ? measureOfRate(metricName) : measureOf(metricName, aggregation);
+/** Returns the measure of a query's values, with the unit that its answer says the sender has told. */
+export function measureOfQuery(
+  { metricName, aggregation = 'avg', isRate }: ChartQuery,
+  told: string | null = null,
+): Measure {
+  return isRate === true && aggregation === 'sum'
+    ? measureOfRate(metricName, told)
+    : measureOf(metricName, aggregation, told);
 }
 
 /** Returns the step of a sum or a count as text: `per 15 s`, `per min`. */

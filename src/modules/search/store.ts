@@ -145,7 +145,7 @@ export class SearchReader extends PostgresStore {
           .where('s.deleted_at', 'is', null)
           .where((eb) =>
             holdsAll(eb.ref('t.folded'), search, (index) => [
-              eb('t.service_id', 'in', this.#matched.where(({ ref }) => hasBit(ref('named'), index)).select('id')),
+              sql<boolean>`${eb.ref('t.service_id')} in ${this.#matched.where(({ ref }) => hasBit(ref('named'), index)).select('id')}`,
             ]),
           )
           .select(['t.id', 't.name', 's.name as detail', 't.folded']);
@@ -260,7 +260,7 @@ export class SearchReader extends PostgresStore {
   /** Selects the service of a thing with the words that its name holds, once for all things of the same service. */
   #serviceOf(serviceId: Expression<string>, { fold, words }: Search) {
     return this.selectFrom('services')
-      .where('id', '=', serviceId)
+      .where(({ ref }) => sql<boolean>`${ref('id')} = ${serviceId}`)
       .where('deleted_at', 'is', null)
       .select(['name', 'retention_oncall'])
       .select(({ ref }) => bitsOf(fold(ref('name')), words).as('held'))

@@ -204,22 +204,19 @@ test('a chart is cut in steps that divide a day, and never in more than 43,200',
 
 describe('the metrics of a service', () => {
   test('are listed with kind, series, last value and the last hour, page by page', async () => {
+    const gauge = { minutes: 30, everySeconds: 60, value: () => 0.5 };
     await givenMetrics(
       w,
       serviceId,
       { name: 'http_requests_total', kind: 'counter', minutes: 50, everySeconds: 60, value: (step) => step * 10 },
-      ...['a', 'b', 'c'].map((host) => ({
-        name: 'cpu_ratio',
-        labels: { host },
-        minutes: 30,
-        everySeconds: 60,
-        value: () => 0.5,
-      })),
+      ...['a', 'b', 'c'].map((host) => ({ ...gauge, name: 'cpu_ratio', labels: { host } })),
     );
     await storesOf(w.context.db.session()).metricTypes.announce(
       [{ serviceId, name: 'cpu_ratio', type: 2, unit: '1' }],
       w.clock.now(),
     );
+    expect(await chart({ metricName: 'cpu_ratio{host="a"}' })).toMatchObject({ unit: '1' });
+    expect(await chart({ metricName: 'cpu_ratio / cpu_ratio' })).toMatchObject({ unit: null });
     const first = await run(describeMetrics, { serviceId, limit: 1 });
     expect(first).toMatchObject({ total: 2, nextOffset: 1, nearest: [] });
     expect(first.metrics).toMatchObject([
@@ -267,9 +264,12 @@ describe('the metrics of a service', () => {
       { ...counter, name: 'wait_count', labels: route, value: (step) => step * 10 },
       { ...counter, name: 'wait_sum', labels: route, value: (step) => step * 12 },
       { ...counter, name: 'jobs_count', kind: 'gauge', value: () => 3 },
+      ...['1', '2'].map((le) => ({ ...counter, name: 'bare_bucket', labels: { ...route, le }, value: () => 1 })),
     );
     const { metrics, total } = await run(describeMetrics, { serviceId });
-    expect(total).toBe(2);
+    expect([total, metrics.shift()]).toMatchObject([3, { metricName: 'bare', seriesCount: 1 }]);
+    const ofBuckets = await run(describeLabels, { serviceId, metricName: 'bare{quantile="0.5"}' });
+    expect(ofBuckets).toMatchObject({ seriesCount: 1, labels: [{ label: 'route' }] });
     expect(metrics).toMatchObject([
       { metricName: 'jobs_count', isHistogram: false, lastValue: 3 },
       { metricName: 'wait', isHistogram: true, type: 'histogram', kind: null, seriesCount: 1 },

@@ -1,7 +1,9 @@
 import { Stack, type StackProps } from '@mantine/core';
+import { useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import type { Draft } from '#console/components/forms/use_draft.ts';
@@ -25,7 +27,10 @@ interface FormDialogProps<Values extends object> extends DialogProps {
   readonly onSubmit: (event: React.FormEvent<HTMLFormElement>) => void;
 }
 
-/** Form in a dialog: notice of its draft, fields, the error of the last try, and buttons. */
+/**
+ * Form in a dialog: notice of its draft, fields, the error of the last try, and buttons. Without a draft, what somebody has
+ * typed is dropped only after a question.
+ */
 export function FormDialog<Values extends object>({
   saving: { isPending, error },
   failure,
@@ -41,9 +46,15 @@ export function FormDialog<Values extends object>({
   children,
   ...dialog
 }: FormDialogProps<Values>) {
+  const [isTyped, setIsTyped] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
+  const close = (): void => {
+    if (draft === undefined && isTyped) setIsAsking(true);
+    else dialog.onClose();
+  };
   return (
-    <Dialog {...dialog}>
-      <Form error={error} onSubmit={onSubmit}>
+    <Dialog {...dialog} onClose={close}>
+      <Form error={error} onSubmit={onSubmit} onInput={() => setIsTyped(true)}>
         <Stack {...(gap !== undefined && { gap })}>
           {draft !== undefined && labels !== undefined && (
             <DraftNotice draft={draft} labels={labels} {...(show !== undefined && { show })} />
@@ -57,10 +68,21 @@ export function FormDialog<Values extends object>({
             isPending={isPending}
             isDisabled={isDisabled || (draft?.conflicts.length ?? 0) > 0}
             {...(draft !== undefined && !keepsDraft && { draft })}
-            onCancel={dialog.onClose}
+            onCancel={close}
           />
         </Stack>
       </Form>
+      {isAsking && (
+        <Confirm
+          title="Drop what you entered?"
+          button="Drop it"
+          saving={{ isPending: false, error: null }}
+          onConfirm={dialog.onClose}
+          onClose={() => setIsAsking(false)}
+        >
+          It is not saved yet.
+        </Confirm>
+      )}
     </Dialog>
   );
 }

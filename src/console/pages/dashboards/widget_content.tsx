@@ -120,7 +120,7 @@ const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
         from={first.from}
         to={first.to}
         stepMs={(first.result.stepSeconds || 60) * 1_000}
-        measure={commonMeasure(queries, unit)}
+        measure={commonMeasure(queries, answers, unit)}
         markers={markers}
         onRange={onRange}
         group={group}
@@ -149,7 +149,7 @@ const HeatmapWidget = memo(function HeatmapWidget(props: Omit<SeriesWidgetProps,
         result={first.result}
         from={first.from}
         to={first.to}
-        measure={unit === null ? measureOf(name, 'avg') : { unit, factor: 1 }}
+        measure={unit === null ? measureOf(name, 'avg', first.result.unit) : { unit, factor: 1 }}
         markers={markers}
         onRange={onRange}
         group={group}
@@ -171,7 +171,7 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
   const [series] = answer.result.series;
   const value = series?.values.at(-1);
   const isOpen = series !== undefined && series.moreThan.includes(series.values.length - 1);
-  const measure = commonMeasure(queries, unit);
+  const measure = commonMeasure(queries, answers, unit);
   const isPerStep = query.isRate !== true && (query.aggregation === 'sum' || query.aggregation === 'count');
   const { stepSeconds } = answer.result;
   return (
@@ -226,7 +226,7 @@ const TableWidget = memo(function TableWidget(props: TableWidgetProps) {
       <TableOfSeries
         series={series}
         parts={parts}
-        measure={commonMeasure(queries, unit)}
+        measure={commonMeasure(queries, answers, unit)}
         leadsTo={leadsTo}
         serviceId={serviceId}
       />
@@ -252,9 +252,13 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
 }
 
 /** Returns the measure of the first query: a widget has one axis. */
-function commonMeasure([query]: readonly ChartQuery[], unit: Unit | null): Measure {
+function commonMeasure(
+  [query]: readonly ChartQuery[],
+  [answer]: readonly (AnsweredChart | undefined)[],
+  unit: Unit | null,
+): Measure {
   if (unit !== null) return { unit, factor: 1, ...(query?.isRate === true && { isRate: true }) };
-  return query === undefined ? measureOf('', 'avg') : measureOfQuery(query);
+  return query === undefined ? measureOf('', 'avg') : measureOfQuery(query, answer?.result.unit);
 }
 
 function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queries'>) {

@@ -156,7 +156,7 @@ function chosenOf({ metricName: metric, isHistogram, aggregation }: MetricEntry)
 }
 
 function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
-  const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview } = metric;
+  const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview, unit } = metric;
   const now = useNow(60);
   const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const intend = (): void => onIntend(chosenOf(metric));
@@ -171,8 +171,8 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
     lastValue === null
       ? null
       : seconds === null
-        ? quantityText(lastValue, measureOf(metricName, aggregation))
-        : quantityText(lastValue / seconds, measureOfRate(metricName));
+        ? quantityText(lastValue, measureOf(metricName, aggregation, unit))
+        : quantityText(lastValue / seconds, measureOfRate(metricName, unit));
   const age = now - Date.parse(lastAt);
   const what = metric.type ?? metric.kind;
   return (
@@ -196,7 +196,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
           <span className={classes.facts}>
             {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
             {what !== null && `, ${what}`}
-            {metric.unit !== null && metric.unit !== '1' && ` in ${metric.unit}`}
+            {unit !== null && unit !== '1' && ` in ${unit}`}
             {age > 3_600_000 && `, no data for ${coarseDurationText(age)}`}
           </span>
         </span>

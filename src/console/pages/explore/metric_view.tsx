@@ -112,7 +112,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     }),
     [exemplars, search, aggregation],
   );
-  const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0]);
+  const told = first?.unit ?? null;
+  const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0], told);
   const steps =
     first?.rateSeconds != null
       ? `, each over ${durationText(first.rateSeconds * 1_000)}`
@@ -276,7 +277,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
               result={first}
               from={period.from}
               to={period.to}
-              measure={measureOf(name.replace(/_bucket$/, ''), 'avg')}
+              measure={measureOf(name.replace(/_bucket$/, ''), 'avg', told)}
               markers={markers}
               onRange={(from, to) => onRange(betweenOf(from, to))}
               whileLoading={<Skeleton height="100%" />}
@@ -298,7 +299,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
       </div>
       <TraceList
         exemplars={exemplars?.exemplars ?? []}
-        valueText={(value) => quantityText(value, measureOf(name, 'avg'))}
+        valueText={(value) => quantityText(value, measureOf(name, 'avg', told))}
       />
       <LabelList
         serviceId={service}

@@ -65,8 +65,11 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   const answers = useAnswers(isAnswer ? verb : null, asked, isOpen);
   const results = useSearchResults({ text: searched, verb }, isOpen);
   const commands = [useCommands(typed.trim()), usePages(words), useSwitches(words)];
+  // What is known at once stands above what arrives later, so that nothing moves under a finger.
   const groups: SpotlightActionGroupData[] =
-    verb === 'put' || verb === 'silence' ? [...results, ...commands.slice(0, 1)] : [answers, ...results, ...commands];
+    verb === 'put' || verb === 'silence'
+      ? [...commands.slice(0, 1), ...results]
+      : [...commands, answers, ...(answers === null ? [] : results)];
   const filled = groups.filter(({ actions }) => actions.length > 0);
   const isMoved = useSelectedFirst(filled, typed);
   return (

@@ -98,6 +98,27 @@ const WORDS: Readonly<Record<string, readonly [Unit, number]>> = {
   watts: ['watts', 1],
 };
 
+/** Units as OpenTelemetry writes them (UCUM), as far as they are not the words above. */
+const CODES: Readonly<Record<string, readonly [Unit, number]>> = {
+  s: ['seconds', 1],
+  min: ['seconds', 60],
+  h: ['seconds', 3_600],
+  d: ['seconds', 86_400],
+  By: ['bytes', 1],
+  kBy: ['bytes', 1e3],
+  MBy: ['bytes', 1e6],
+  GBy: ['bytes', 1e9],
+  KiBy: ['bytes', 1_024],
+  MiBy: ['bytes', 1_048_576],
+  GiBy: ['bytes', 1_073_741_824],
+  bit: ['bits', 1],
+  '%': ['percent', 1],
+  Cel: ['celsius', 1],
+  Hz: ['hertz', 1],
+  V: ['volts', 1],
+  W: ['watts', 1],
+};
+
 /** Unit of a metric, and how many of it one of the metric's numbers is. */
 export interface Measure {
   readonly unit: Unit;
@@ -110,9 +131,10 @@ const PLAIN: Measure = { unit: 'none', factor: 1 };
 
 /**
  * Returns the unit of an aggregation's values, by the last word of the metric's name (`http_request_duration_seconds`,
- * `process.memory.bytes`). A number of points has no unit, and a time of day is no duration. Of a ratio as `measureOfRatio`.
+ * `process.memory.bytes`), or else by the unit that the sender has told. A number of points has no unit, and a time of day is
+ * no duration. Of a ratio as `measureOfRatio`.
  */
-export function measureOf(metricName: string, aggregation: string): Measure {
+export function measureOf(metricName: string, aggregation: string, told: string | null = null): Measure {
   const divided = divideExpression(metricName);
   const [dividend, divisor] = divided.sides;
   if (dividend !== undefined && divisor !== undefined) {
@@ -124,8 +146,15 @@ export function measureOf(metricName: string, aggregation: string): Measure {
   if (words.length > 1 && ['total', 'sum', 'max', 'min', 'avg'].includes(words.at(-1) ?? '')) words.pop();
   if (['timestamp', 'time', 'created'].includes(words.at(-2) ?? '') && /start|boot|stamp|creat/.test(name))
     return PLAIN;
-  const [unit, factor] = WORDS[words.at(-1) ?? ''] ?? ['none', 1];
+  const last = words.at(-1) ?? '';
+  const [unit, factor] = WORDS[last] ?? ofToldUnit(told, last);
   return { unit, factor };
+}
+
+/** Returns the unit that a sender has told. One of a share is 1, as that of a number is. */
+function ofToldUnit(told: string | null, lastWord: string): readonly [Unit, number] {
+  if (told === '1' && lastWord === 'utilization') return ['ratio', 1];
+  return CODES[told ?? ''] ?? WORDS[told ?? ''] ?? ['none', 1];
 }
 
 /**
@@ -147,8 +176,8 @@ function nameIn(selector: string): string {
 }
 
 /** Returns the measure of what grows by so much in a second. Seconds a second are a plain number: how many are busy at once. */
-export function measureOfRate(metricName: string): Measure {
-  const measure = measureOf(metricName, 'sum');
+export function measureOfRate(metricName: string, told: string | null = null): Measure {
+  const measure = measureOf(metricName, 'sum', told);
   return measure.unit === 'seconds' ? { unit: 'none', factor: measure.factor } : { ...measure, isRate: true };
 }
 

@@ -59,6 +59,12 @@ export const describeLabels = defineAction({
     if (question === null) return labels;
     // The quantile of a histogram has the same labels as its counts.
     const counts = { name: `${selector.name}_count`, matchers: question.buckets.matchers };
-    return await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });
+    const counted = await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });
+    if (counted.seriesCount > 0) return counted;
+    return await metrics.catalog.describeLabels(service.id, {
+      selector: question.buckets,
+      areBuckets: true,
+      ...wanted,
+    });
   },
 });

@@ -6,14 +6,13 @@ import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#
 import { readChart } from '#modules/metrics/chart.ts';
 import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
-import { familiesOf, METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
+import { announcedOf, familiesOf, METRIC_TYPES } from '#modules/metrics/decide/metric_type.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { selectorOfName, selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { ServiceView, toServiceView } from '#modules/services/view.ts';
 import type { ServicePlace, ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
 import type { MetricEntry } from '#modules/metrics/store/metric_catalog.ts';
-import type { AnnouncedType } from '#modules/metrics/store/metric_type_store.ts';
 
 const LIMIT = 25;
 const LIMIT_MAX = 50;
@@ -95,7 +94,9 @@ export const describeMetrics = defineAction({
     for (let first = 0; first < page.metrics.length; first += CONCURRENT) {
       const some = page.metrics.slice(first, first + CONCURRENT);
       shown.push(
-        ...(await Promise.all(some.map((entry) => describe(service.id, entry, typeIn(types, entry), context)))),
+        ...(await Promise.all(
+          some.map((entry) => describe(service.id, entry, announcedOf(types, entry.name), context)),
+        )),
       );
     }
     const isMisspelt = page.total === 0 && words.length > 0 && offset === 0;
@@ -142,16 +143,6 @@ export const findServiceWithMetrics = defineAction({
     return { service: fallback === null ? null : toServiceView(fallback) };
   },
 });
-
-/** Returns the type and the unit of a metric. The unit of a histogram is not that of its counts. */
-function typeIn(types: ReadonlyMap<string, AnnouncedType>, { name }: MetricEntry) {
-  const [family, type] = familiesOf(name)
-    .map((family) => [family, types.get(family)] as const)
-    .find(([, familyType]) => familyType !== undefined) ?? ['', undefined];
-  if (type === undefined) return { type: null, unit: null };
-  const isCount = family !== name && /_(?:count|bucket)$/.test(name);
-  return { type: metricTypeOf(type.type), unit: isCount || type.unit === '' ? null : type.unit };
-}
 
 async function describe(
   serviceId: string,

@@ -5,6 +5,9 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ChartResultView, parsePeriod, type Period, readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { parseExpression } from '#modules/metrics/decide/selector.ts';
+import { announcedOf, familiesOf } from '#modules/metrics/decide/metric_type.ts';
+import type { Id } from '#kernel/ids.ts';
 import { CHART_MINUTES_MAX } from '#modules/metrics/decide/buckets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
@@ -54,6 +57,9 @@ type ChartQueryInput = Static<typeof ChartQueryInput>;
 
 const AnsweredChart = Type.Object({
   ...ChartResultView.properties,
+  unit: nullable(
+    Type.String({ description: 'of the values, as the sender has told it; null for none or of a division' }),
+  ),
   fault: nullable(Type.String({ description: 'why there is no answer, as a sentence' })),
 });
 
@@ -142,7 +148,9 @@ async function answer(
       pixels: PIXELS,
       ...query,
     } as const;
-    return { ...(await readChart(wanted, range, context, names)), fault: null };
+    const chart = await readChart(wanted, range, context, names);
+    // Only a chart of one's own organization has an answer.
+    return { ...chart, unit: await unitOf(query, context), fault: null };
   } catch (error) {
     // Without the store there is no answer at all.
     if (!(error instanceof AppError) || error.code === 'unavailable') throw error;
@@ -154,9 +162,17 @@ async function answer(
       series: [],
       valueCount: 0,
       nearest: [],
+      unit: null,
       fault: sentenceOf(error),
     };
   }
+}
+
+async function unitOf({ serviceId, metricName }: ChartQueryInput, { stores }: ActionContext): Promise<string | null> {
+  const [selector, divisor] = parseExpression(metricName).sides;
+  if (divisor !== undefined) return null;
+  const types = await stores.metricTypes.listNamed(serviceId as Id<'service'>, familiesOf(selector.name));
+  return announcedOf(types, selector.name).unit;
 }
 
 /** Returns the sentence of an error, without the path `metricName`: a chart shows which metric it is of. */

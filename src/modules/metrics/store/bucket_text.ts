@@ -1,8 +1,13 @@
 import { RANGE_LABEL } from '#modules/metrics/decide/exponential_buckets.ts';
 
+/** SQL: labels without those of a bucket. */
+export function withoutBounds(labels: string): string {
+  return `mapFilter((name, value) -> name != 'le' AND name != '${RANGE_LABEL}', ${labels})`;
+}
+
 /** SQL: labels without those of a bucket, as one number: what the buckets of one histogram of one sender share. */
 export function senderOf(labels: string): string {
-  return `cityHash64(toString(mapFilter((name, value) -> name != 'le' AND name != '${RANGE_LABEL}', ${labels})))`;
+  return `cityHash64(toString(${withoutBounds(labels)}))`;
 }
 
 /** Limit on layouts told apart; with more, all senders count as having one. */

@@ -6,6 +6,7 @@ import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { LOOKED_AT, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
+import { senderOf, withoutBounds } from '#modules/metrics/store/bucket_text.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 
@@ -47,6 +48,8 @@ export interface LabelSearch {
   /** Part of the values, in any case. */
   readonly text: string;
   readonly valuesMax: number;
+  /** Whether the series are the buckets of a histogram: those of one sender count as one, without their bounds. */
+  readonly areBuckets?: boolean;
 }
 
 /** Label of points that came by a DSN, which stands in pages that anybody reads. */
@@ -157,16 +160,35 @@ export class MetricCatalog {
     );
     const newest = new Map(rows.flatMap(([name, isHistogram, at]) => (isHistogram === 1 ? [] : [[name, Number(at)]])));
     const kinds = await this.#kinds(serviceId, newest);
+    const uncounted = rows.flatMap(([name, isHistogram, , series]) =>
+      isHistogram === 1 && Number(series) === 0 ? [`${name}_bucket`] : [],
+    );
+    const ofBuckets = await this.#countSenders(serviceId, uncounted, since);
     return {
       metrics: rows.map(([name, isHistogram, at, series]) => ({
         name,
         isHistogram: isHistogram === 1,
         lastAt: fromEpochMilliseconds(Number(at)),
-        seriesCount: Number(series),
+        seriesCount: ofBuckets.get(`${name}_bucket`) ?? Number(series),
         kind: isHistogram === 1 ? null : (kinds.get(name) ?? null),
       })),
       total: Number(rows[0]?.[4] ?? 0),
     };
+  }
+
+  /** Counts the series of histograms that are sent without their counts, by the names of their buckets. */
+  async #countSenders(
+    serviceId: Id<'service'>,
+    names: readonly string[],
+    since: Temporal.Instant,
+  ): Promise<Map<string, number>> {
+    if (names.length === 0) return new Map();
+    const rows = await this.#rows<[name: string, many: string]>(
+      `SELECT metric, uniqExact(${senderOf('tags')}) FROM metric_series WHERE service_id = {service:UUID}
+         AND metric IN {names:Array(String)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY metric`,
+      { service: uuidOf(serviceId), names, since: since.epochMilliseconds },
+    );
+    return new Map(rows.map(([name, many]) => [name, Number(many)]));
   }
 
   /**
@@ -257,10 +279,11 @@ export class MetricCatalog {
   /** The labels of a metric's series by name, at most 100, and how many series there are. */
   async describeLabels(
     serviceId: Id<'service'>,
-    { selector, since, label, text, valuesMax }: LabelSearch,
+    { selector, since, label, text, valuesMax, areBuckets = false }: LabelSearch,
   ): Promise<{ seriesCount: number; labels: LabelEntry[] }> {
-    const series = `SELECT series, any(tags) AS labels FROM metric_series
-      WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY series`;
+    const [key, tags] = areBuckets ? [senderOf('tags'), withoutBounds('tags')] : ['series', 'tags'];
+    const series = `SELECT ${key} AS sender, any(${tags}) AS labels FROM metric_series
+      WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY sender`;
     const parameters = {
       ...selectorParameters(serviceId, selector),
       since: since.epochMilliseconds,

@@ -38,6 +38,19 @@ describe('a number is rounded and carries the unit that the name of its metric s
   });
 });
 
+test.each([
+  ['http.server.duration', 'ms', 1240, '1.24 s'],
+  ['jvm.memory.used', 'By', 1_536_000_000, '1.54 GB'],
+  ['queue.wait', 'seconds', 0.4, '400 ms'],
+  ['process.cpu.utilization', '1', 0.42, '42%'],
+  ['queue.length', '1', 42, '42'],
+  ['http.server.requests', '{request}', 42, '42'],
+  // What the name says is more than what was told beside it.
+  ['wait_ms', 's', 40, '40 ms'],
+])('%s told in %s: %d is %s', (name, unit, value, text) => {
+  expect(quantityText(value, measureOf(name, 'avg', unit))).toBe(text);
+});
+
 test('a rounded value never hides on which side of the threshold it is', () => {
   const names = ['latency', 'duration_seconds', 'duration_ms', 'free_bytes', 'used_ratio', 'cpu_percent'];
   // A threshold has the digits that people write.
