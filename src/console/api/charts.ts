@@ -112,11 +112,11 @@ export function offsetText(days: number): string {
 /** Returns the measure of a query's values, with the unit that its answer says the sender has told. */
 export function measureOfQuery(
   { metricName, aggregation = 'avg', isRate }: ChartQuery,
-  told: string | null = null,
+  sentUnit: string | null = null,
 ): Measure {
   return isRate === true && aggregation === 'sum'
-    ? measureOfRate(metricName, told)
-    : measureOf(metricName, aggregation, told);
+    ? measureOfRate(metricName, sentUnit)
+    : measureOf(metricName, aggregation, sentUnit);
 }
 
 /** Returns the step of a sum or a count as text: `per 15 s`, `per min`. */

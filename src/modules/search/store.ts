@@ -69,14 +69,14 @@ export class SearchReader extends PostgresStore {
     if (words.length === 0) return [];
     const search: Search = { orgId, words, now, fold: foldFor(words) };
     const isNewest = (kind: SearchKind) => NEWEST.has(kind);
-    const found = await Promise.all([
+    const results = await Promise.all([
       this.#find(kinds.filter(isNewest), search),
       this.#find(
         kinds.filter((kind) => !isNewest(kind)),
         search,
       ),
     ]);
-    return found.flat();
+    return results.flat();
   }
 
   async #find(kinds: readonly SearchKind[], search: Search): Promise<FoundThing[]> {

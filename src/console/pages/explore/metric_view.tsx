@@ -112,8 +112,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     }),
     [exemplars, search, aggregation],
   );
-  const told = first?.unit ?? null;
-  const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0], told);
+  const sentUnit = first?.unit ?? null;
+  const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0], sentUnit);
   const steps =
     first?.rateSeconds != null
       ? `, each over ${durationText(first.rateSeconds * 1_000)}`
@@ -277,7 +277,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
               result={first}
               from={period.from}
               to={period.to}
-              measure={measureOf(name.replace(/_bucket$/, ''), 'avg', told)}
+              measure={measureOf(name.replace(/_bucket$/, ''), 'avg', sentUnit)}
               markers={markers}
               onRange={(from, to) => onRange(betweenOf(from, to))}
               whileLoading={<Skeleton height="100%" />}
@@ -299,7 +299,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
       </div>
       <TraceList
         exemplars={exemplars?.exemplars ?? []}
-        valueText={(value) => quantityText(value, measureOf(name, 'avg', told))}
+        valueText={(value) => quantityText(value, measureOf(name, 'avg', sentUnit))}
       />
       <LabelList
         serviceId={service}

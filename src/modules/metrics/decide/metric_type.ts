@@ -27,14 +27,14 @@ export function familiesOf(name: string): string[] {
   return family === name ? [name] : [name, family];
 }
 
-/** Returns the type and the unit of a metric among those that senders have told. The unit of a histogram is not that of its counts. */
+/** Returns the type and the unit of a metric among those that senders have announced. The unit of a histogram is not that of its counts. */
 export function announcedOf(
   types: ReadonlyMap<string, { readonly type: number; readonly unit: string }>,
   name: string,
 ): { readonly type: MetricType | null; readonly unit: string | null } {
   const family = familiesOf(name).find((candidate) => types.has(candidate));
-  const told = family === undefined ? undefined : types.get(family);
-  if (told === undefined) return { type: null, unit: null };
+  const announced = family === undefined ? undefined : types.get(family);
+  if (announced === undefined) return { type: null, unit: null };
   const isCount = family !== name && /_(?:count|bucket)$/.test(name);
-  return { type: metricTypeOf(told.type), unit: isCount || told.unit === '' ? null : told.unit };
+  return { type: metricTypeOf(announced.type), unit: isCount || announced.unit === '' ? null : announced.unit };
 }

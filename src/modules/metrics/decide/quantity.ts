@@ -134,7 +134,7 @@ const PLAIN: Measure = { unit: 'none', factor: 1 };
  * `process.memory.bytes`), or else by the unit that the sender has told. A number of points has no unit, and a time of day is
  * no duration. Of a ratio as `measureOfRatio`.
  */
-export function measureOf(metricName: string, aggregation: string, told: string | null = null): Measure {
+export function measureOf(metricName: string, aggregation: string, sentUnit: string | null = null): Measure {
   const divided = divideExpression(metricName);
   const [dividend, divisor] = divided.sides;
   if (dividend !== undefined && divisor !== undefined) {
@@ -147,14 +147,14 @@ export function measureOf(metricName: string, aggregation: string, told: string 
   if (['timestamp', 'time', 'created'].includes(words.at(-2) ?? '') && /start|boot|stamp|creat/.test(name))
     return PLAIN;
   const last = words.at(-1) ?? '';
-  const [unit, factor] = WORDS[last] ?? ofToldUnit(told, last);
+  const [unit, factor] = WORDS[last] ?? ofSentUnit(sentUnit, last);
   return { unit, factor };
 }
 
 /** Returns the unit that a sender has told. One of a share is 1, as that of a number is. */
-function ofToldUnit(told: string | null, lastWord: string): readonly [Unit, number] {
-  if (told === '1' && lastWord === 'utilization') return ['ratio', 1];
-  return CODES[told ?? ''] ?? WORDS[told ?? ''] ?? ['none', 1];
+function ofSentUnit(sentUnit: string | null, lastWord: string): readonly [Unit, number] {
+  if (sentUnit === '1' && lastWord === 'utilization') return ['ratio', 1];
+  return CODES[sentUnit ?? ''] ?? WORDS[sentUnit ?? ''] ?? ['none', 1];
 }
 
 /**
@@ -176,8 +176,8 @@ function nameIn(selector: string): string {
 }
 
 /** Returns the measure of what grows by so much in a second. Seconds a second are a plain number: how many are busy at once. */
-export function measureOfRate(metricName: string, told: string | null = null): Measure {
-  const measure = measureOf(metricName, 'sum', told);
+export function measureOfRate(metricName: string, sentUnit: string | null = null): Measure {
+  const measure = measureOf(metricName, 'sum', sentUnit);
   return measure.unit === 'seconds' ? { unit: 'none', factor: measure.factor } : { ...measure, isRate: true };
 }
 
