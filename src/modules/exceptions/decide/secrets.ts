@@ -44,7 +44,10 @@ export function withoutSecrets(text: string): string {
     if (digits >= CARD_DIGITS_LEAST) hasDigits = true;
     if ((kind & MARK) !== 0) hasMark = true;
   }
-  const listed = LISTED_ARGUMENT.test(text) ? text.replace(LISTED, withoutListed) : text;
+  const listed =
+    text.includes('[') && LISTED_ARGUMENT.some((part) => text.includes(part))
+      ? text.replace(LISTED, withoutListed)
+      : text;
   let clean = hasKeyRun(listed) ? withoutKeys(listed) : listed;
   if (hasMark || clean.includes('：')) clean = withoutNamed(clean, isSecretName);
   clean = withoutArguments(clean, isSecretName);
@@ -54,7 +57,7 @@ export function withoutSecrets(text: string): string {
 }
 
 /** Arguments as Python, Ruby and JavaScript show a list of them: `['mysqldump', '-phunter2', 'shop']`. */
-const LISTED_ARGUMENT = /["'], ?["']-/;
+const LISTED_ARGUMENT = [`', '-`, `", "-`, `','-`, `","-`];
 const LISTED = /\[(?:'[^'\n\\]{0,300}'|"[^"\n\\]{0,300}")(?:, ?(?:'[^'\n\\]{0,300}'|"[^"\n\\]{0,300}")){1,60}\]/g;
 
 function withoutListed(list: string): string {
@@ -163,7 +166,7 @@ const BEFORE_QUOTE = String.raw`(?:[bBuUrRN]{0,2}|<<)`;
  * around a quoted value, as in `Some("…")`, or the type and length that `var_dump` of PHP writes before it.
  */
 const ASSIGNED = new RegExp(
-  String.raw`(?<![\w%\]\u00c0-\uffff-]|\.(?!["\x60])|\[(?!["'\\]))(\\{0,7}["'\x60]?)(${NAME})\1(?:(?<=["'])\])?( {0,2}(?::?=>?|<-(?= )) {0,2}| {0,2}[:：] ?| {0,2}-> {0,2})(?:\s{0,40}string\(\d{1,9}\) )?(?:(?:[A-Za-z][\w.]{0,40}\()?${BEFORE_QUOTE}(${QUOTE}))?`,
+  String.raw`(?<![\w%\]\u00c0-\uffff-]|\.(?!["\x60])|\[(?!["'\\]))(\\{0,7}["'\x60]?)(${NAME})\1(?:(?<=["'])\])?( {0,2}:?=>? {0,2}| {0,2}[:：] ?| {0,2}-> {0,2})(?:\s{0,40}string\(\d{1,9}\) )?(?:(?:[A-Za-z][\w.]{0,40}\()?${BEFORE_QUOTE}(${QUOTE}))?`,
   'g',
 );
 /** Pairs such as `('password', '…')` of Python, `{:password, "…"}` of Elixir and `{<<"password">>, <<"…">>}` of Erlang. */
@@ -171,6 +174,8 @@ const PAIRED = new RegExp(
   String.raw`(?<=[([{] ?(?:[bBuUrR]{0,2}|<<|:))(${QUOTE}|(?<=\{:?))(${NAME})\1(?:>>)?(, ?)(?:${BEFORE_QUOTE}(${QUOTE}))`,
   'g',
 );
+/** Assignments of R: `password <- "…"`. */
+const ARROW = new RegExp(String.raw`(?<![\w.])()([\w.]{2,100})( {0,2}<- {1,2})(${QUOTE})`, 'g');
 /** Members of a map of Clojure or a list of Lisp: `{:password "…"}`. */
 const KEYWORD = /(?<=[{ ,(]:)()([\w.-]{2,100})( )(\\{0,7}["])/g;
 /** Parameters and JSON within an address, escaped once or twice: `next=%2Flogin%3Ftoken%3D…`, `%22token%22%3A%22…`. */
@@ -215,17 +220,19 @@ const LOGIN = /(?<=\s)(-u|--user)([ =]["']?(?!\d{1,9}:\d)[^\s:"'/]{1,100}:)[^\s"
 function withoutNamed(text: string, isSecret: IsSecret): string {
   const assigned = withoutValues(text, ASSIGNED, isSecret);
   const isPaired = /[([{] ?(?:(?:[bBuUrR]{0,2}|<<)\\{0,7}["']|:?\w{2,100}, ?(?:<<)?["'])/.test(assigned);
-  const paired = isPaired ? withoutValues(assigned, PAIRED, isSecret) : assigned;
+  const arrowed = assigned.includes('<- ') ? withoutValues(assigned, ARROW, isSecret) : assigned;
+  const paired = isPaired ? withoutValues(arrowed, PAIRED, isSecret) : arrowed;
   const edn = paired.includes('{:') || paired.includes('(:') ? withoutValues(paired, KEYWORD, isSecret) : paired;
   const parted = edn.includes('name="')
     ? edn.replace(PART, (value: string, name: string) => (isSecret(name) ? FILTERED : value))
     : edn;
   const hide = hiding(isSecret);
-  const blocks = /[|>][+-]?\s{0,4}\n/.test(parted)
-    ? parted.replace(BLOCK, (...found: [string, string, string]) =>
-        isSecret(found[2]) ? `${hide(...found)}\n` : found[0],
-      )
-    : parted;
+  const blocks =
+    parted.includes('\n') && /[|>][+-]?\s{0,4}\n/.test(parted)
+      ? parted.replace(BLOCK, (...found: [string, string, string]) =>
+          isSecret(found[2]) ? `${hide(...found)}\n` : found[0],
+        )
+      : parted;
   const unserialized = blocks.includes('";s:') ? blocks.replace(SERIALIZED, hide) : blocks;
   const fielded = unserialized.includes('value') ? withoutFields(unserialized, isSecret) : unserialized;
   const logged = fielded.includes(' -') ? fielded.replace(LOGIN, `$1$2${FILTERED}`) : fielded;

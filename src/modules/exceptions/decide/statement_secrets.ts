@@ -2,21 +2,22 @@ import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
 
 /** Literal of SQL. */
 const LITERAL = String.raw`N?'[^']{1,200}'`;
-/** Passwords and keys in statements of SQL, each behind what comes before it. */
+/** Passwords and keys in statements of SQL, each by the text before it. */
 const SQL_SECRETS: readonly RegExp[] = [
-  String.raw`(\b(?:password|secret|identified (?:with \S{1,60} )?(?:by|as)|pragma (?:re)?key ?=) {1,4})${LITERAL}`,
-  String.raw`(\bset password (?:for [^\s=]{1,200} )?= ?(?:password\()?)${LITERAL}`,
-  String.raw`(\bsp_(?:addlogin|password|addlinkedsrvlogin)\s[^;\n]{0,200}?, ?)${LITERAL}`,
-  String.raw`(\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|aes_(?:en|de)crypt)\([^()']{0,200}, ?)${LITERAL}`,
-  String.raw`(\b(?:en|de)cryptbypassphrase\( ?)${LITERAL}`,
-  String.raw`(\bdb\.auth\(\s?["'][^"'\n]{1,100}["'], ?)["'][^"'\n]{1,200}["']`,
-].map((form) => new RegExp(form, 'gi'));
+  String.raw`\b(?:password|secret|identified (?:with \S{1,60} )?(?:by|as)|pragma (?:re)?key ?=) {1,4}`,
+  String.raw`\bset password (?:for [^\s=]{1,200} )?= ?(?:password\()?`,
+  String.raw`\bsp_(?:addlogin|password|addlinkedsrvlogin)\s[^;\n]{0,200}?, ?`,
+  String.raw`\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|aes_(?:en|de)crypt)\([^()']{0,200}, ?`,
+  String.raw`\b(?:en|de)cryptbypassphrase\( ?`,
+].map((before) => new RegExp(`(?<=${before})${LITERAL}`, 'gi'));
+/** Login to MongoDB. */
+const MONGO = /(?<=\bdb\.auth\(\s?["'][^"'\n]{1,100}["'], ?)["'][^"'\n]{1,200}["']/g;
 /** Passwords of Oracle without quotes, or in double ones. */
 const ORACLE =
   /(\b(?:(?:alter|create) (?:user|role) [^;\n]{1,200}?|connect to \S{1,100} )identified by )(?:"[^"\n]{1,200}"|(?!values\b|['"[])[^\s;,]{1,200})/gi;
 /** Comparison of a column with literals: `token IN ('…')`, `"token" LIKE '…'`. */
 const COMPARED =
-  /(["\x60[]?\b([a-z][\w.]{1,100})["\x60\]]? (?:not )?(?:in ?\(|i?like|<>|!=) ?)((?:N?'[^']{0,200}'(?:, ?)?){1,100})/gi;
+  /(?<=\b([a-z][\w.]{1,100})["\x60\]]? (?:not )?(?:in ?\(|i?like|<>|!=) ?)N?'[^']{0,200}'(?:, ?N?'[^']{0,200}'){0,100}/gi;
 /** Passwords of Redis, as commands of their own. */
 const REDIS =
   /(^(?:"?HELLO"? "?[23]"? )?"?AUTH"? (?:\S{1,100} )?|^CONFIG SET requirepass |^ACL SETUSER \S{1,100} (?:[^\n>]{0,200} )?>|\b(?:requirepass|masterauth) )(?!\[filtered)(?=[a-z]{0,200}[^\sa-z])\S{1,400}(?= ?$)/gm;
@@ -46,15 +47,20 @@ const DUPLICATE = /(duplicate entry ')[^'\n]{1,500}(?=' for key '([\w.-]{1,200})
 /** Words of a database in the name of an index: `users.api_key_idx`. */
 const OF_INDEX = /(?:^|[._-])(?:index|idx|unique|uniq|uk)(?=$|[._-])/gi;
 
+const STATEMENT_WORDS = /AUTH |requirepass|masterauth|SETUSER|dentified by |DENTIFIED BY |db\.auth/;
+const SQL_GATE = /password|secret|identified|pragma|sp_|crypt/i;
+
 /** Removes passwords in statements of SQL, and what MySQL refuses as the second of its kind in a column that is secret. */
 export function withoutStatements(text: string, filtered: string): string {
-  const redis = /AUTH |requirepass|masterauth|SETUSER/.test(text) ? text.replace(REDIS, `$1${filtered}`) : text;
-  const oracle = /identified by /i.test(redis) ? redis.replace(ORACLE, `$1${filtered}`) : redis;
-  if (!/['"]/.test(oracle)) return oracle;
-  return SQL_SECRETS.reduce((clean, form) => clean.replace(form, `$1'${filtered}'`), oracle)
-    .replace(COMPARED, (whole: string, begin: string, column: string) =>
-      isSecretName(column) ? `${begin}'${filtered}'` : whole,
-    )
+  const said = STATEMENT_WORDS.test(text)
+    ? text.replace(REDIS, `$1${filtered}`).replace(ORACLE, `$1${filtered}`).replace(MONGO, `'${filtered}'`)
+    : text;
+  if (!said.includes(" '") && !said.includes("('") && !said.includes(" N'")) return said;
+  const clean = SQL_GATE.test(said)
+    ? SQL_SECRETS.reduce((all, form) => all.replace(form, `'${filtered}'`), said)
+    : said;
+  return clean
+    .replace(COMPARED, (whole: string, column: string) => (isSecretName(column) ? `'${filtered}'` : whole))
     .replace(DUPLICATE, (whole: string, begin: string, index: string) =>
       isSecretName(index.replaceAll(OF_INDEX, '_')) ? `${begin}${filtered}` : whole,
     );
@@ -66,7 +72,7 @@ const ARGUMENT = String.raw`(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"'][^\s]{0,200})`
 const FLAGS_OF: readonly RegExp[] = (
   [
     [String.raw`mysql\w{0,10}|mariadb[\w-]{0,12}|7z\w{0,2}|rar|unrar`, '-p'],
-    [String.raw`sshpass|mongo\w{0,7}|(?:docker|podman|buildah|skopeo|helm registry|oc|az) login`, '-p[ =]?'],
+    [String.raw`sshpass|said\w{0,7}|(?:docker|podman|buildah|skopeo|helm registry|oc|az) login`, '-p[ =]?'],
     [String.raw`(?:redis|valkey|keydb)-cli`, '-a '],
     [String.raw`ldap[a-z]{3,10}`, '-w ?'],
     [String.raw`zip|unzip|sqlcmd|bcp|isql`, '-P ?'],
@@ -101,13 +107,14 @@ const DRIVERS =
 
 /** Whether any of these commands may be there: only such texts are searched for them. */
 const PROGRAMS =
-  /mysql|mariadb|7z|rar\b|sshpass|mongo| login|-cli|ldap|zip|sqlcmd|bcp|isql|smbclient|rpcclient|net rpc|openssl|nuget|ssh-keygen|twine|psexec|adduser|snmp|lftp|htpasswd/;
-const COMMANDS = /net use|setx|config set|vault login|sqlplus|sqlldr|expdp|impdp|mc (?:alias|config)/;
+  /mysql|mariadb|7z|rar\b|sshpass|said| login|-cli|ldap|zip|sqlcmd|bcp|isql|smbclient|rpcclient|net rpc|openssl|nuget|ssh-keygen|twine|psexec|adduser|snmp|lftp|htpasswd/;
+const COMMANDS = /net use|setx |config set |vault login|sqlplus|sqlldr|expdp|impdp|mc (?:alias|config)/;
+const DRIVER_SIGNS = /@(?:tcp|unix|udp|cloudsql)\(|@\/\/|jdbc:oracle:/;
 
 /** Removes passwords from command lines, and from the addresses of drivers that are no URL. */
 export function withoutCommands(text: string, filtered: string): string {
   const replacement = `$1${filtered}`;
-  const driven = text.includes('@') ? text.replace(DRIVERS, filtered) : text;
+  const driven = text.includes('@') && DRIVER_SIGNS.test(text) ? text.replace(DRIVERS, filtered) : text;
   const piped = driven.includes('|') ? driven.replace(PIPED, replacement) : driven;
   const placed = COMMANDS.test(piped) ? PLACES.reduce((clean, form) => clean.replace(form, replacement), piped) : piped;
   if (!placed.includes(' -') || !PROGRAMS.test(placed)) return placed;
@@ -182,7 +189,7 @@ const SAID: readonly (readonly [gate: RegExp, form: RegExp, before: string])[] =
     '$1',
   ],
   [
-    /\b(?:key|token|secret is|secret was)\b/i,
+    /key|token|secret (?:is|was)/i,
     /(?<!unexpected )(\b(?:(?:api|access|auth|secret|private|encryption|signing|session)[ _-](?:key|token)|token|secret (?:is|was))(?: (?:is|was|provided|given|used|value)){0,2}:? ["'`]?)(?!\[filtered)(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=[A-Za-z_]{0,64}\d)(?=\d{0,64}[A-Za-z])[\w+/=~]{10,400})(?![\w(@-]|\.\w)/gi,
     '$1',
   ],
