@@ -83,8 +83,6 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic' } },
   test: {
     ...ON_EMBEDDED_STORES,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: LongFirst },
     provide: { testSecondsMax: HAS_ALL_CASES ? 3_600 : 10 },
     projects: [

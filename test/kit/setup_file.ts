@@ -18,7 +18,8 @@ compareInstants();
 const secondsMax = inject('testSecondsMax');
 if (secondsMax !== undefined) {
   const busy = Math.max(2, (loadavg()[0] ?? 0) / availableParallelism());
-  vi.setConfig({ testTimeout: 1_000 * secondsMax * busy });
+  const testTimeout = 1_000 * secondsMax * busy;
+  vi.setConfig({ testTimeout, hookTimeout: 6 * testTimeout, expect: { poll: { timeout: testTimeout / 2 } } });
 }
 
 // One process runs many files, and evaluates this for each.
