@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Config } from '#entry/config.ts';
+import { listFeedback } from '#modules/exceptions/operations/event_extras.ts';
 import { listMonitors, restrictMonitor } from '#modules/monitors/operations/monitors.ts';
 import { takeCheckIns } from '#modules/monitors/take_check_ins.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -52,6 +53,23 @@ test('the addresses of check-ins before 2023 take a run with its DSN, and what b
     expect(statusCode).toBe(401);
   }
   expect((await send('POST', 'monitors/backup/checkins/', { status: 'unheard of' })).statusCode).toBe(400);
+});
+
+test('the address of user feedback before envelopes keeps what users said about an event', async () => {
+  const { w, serviceId, dsn } = await watched();
+  const send = async (body: object, authorization = `DSN ${dsn}`) =>
+    await w.app.inject({
+      method: 'POST',
+      url: '/api/0/projects/acme/jobs/user-feedback/',
+      headers: { 'content-type': 'application/json', authorization },
+      payload: JSON.stringify(body),
+    });
+  const said = { event_id: 'a'.repeat(32), name: 'Kim', email: 'kim@x.test', comments: 'It broke' };
+  expect((await send(said)).statusCode).toBe(200);
+  expect((await send({ ...said, comments: '' })).statusCode).toBe(400);
+  expect((await send(said, `DSN ${dsn.replace(/\/\/\w+/, `//${'0'.repeat(32)}`)}`)).statusCode).toBe(401);
+  const { feedback } = await runOperation(w, listFeedback, owner(w), { serviceId });
+  expect(feedback).toMatchObject([{ eventId: said.event_id, name: 'Kim', comments: 'It broke' }]);
 });
 
 test('the end of a run finds it by its id, whatever environment it names', async () => {

@@ -10,8 +10,9 @@ import { admitItems, findReachedLimit, limitsHeader, quietHeader } from '#ingest
 import { inflate } from '#ingest/inflate.ts';
 import { encodeOtlpRefusal, OTHER_SIGNALS, signalNotTaken } from '#ingest/protocols/otlp_metrics.ts';
 import type { Inflate } from '#ingest/protocols/sentry/envelope.ts';
-import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
+import { parseDsn, sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
+import { readFeedback, type SentFeedback } from '#ingest/protocols/sentry/side_items.ts';
 import {
   decodeSentryRequest,
   SENTRY_BODY_LIMITS,
@@ -130,6 +131,32 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
     });
   }
 
+  for (const url of routesFor(OLDER_FEEDBACK_PATH, context)) {
+    scope.route({
+      method: 'POST',
+      url,
+      bodyLimit: FEEDBACK_BYTES_MAX,
+      async onRequest(request) {
+        const dsn = parseDsn(/^DSN\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]);
+        await open(request, dsn?.publicKey ?? null, dsn?.projectId ?? '');
+      },
+      async handler(request) {
+        const serviceId = targets.get(request)?.serviceId;
+        if (serviceId === undefined) throw new Error('the request was not authenticated');
+        const feedback = readFeedback('user_report', rawBodyOf(request), null);
+        if (feedback === null) throw new AppError('invalid_input', NO_FEEDBACK);
+        const reached = await findReachedLimit(context.itemLimits, 'feedback', serviceId, 1);
+        if (reached !== null) {
+          limited.set(request, limitsHeader([reached]));
+          throw reached.error;
+        }
+        await context.telemetry.accept(serviceId, deliveryOf(feedback));
+        return feedback;
+      },
+    });
+    scope.options(url, answerPreflight);
+  }
+
   for (const { signal, path } of OTHER_SIGNALS) {
     const address = `/api/:projectId(${SENTRY_PROJECT_PATTERN})/integration/otlp/${path}`;
     for (const url of routesFor(address, context)) {
@@ -150,6 +177,18 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
       });
     }
   }
+}
+
+/** Address of user feedback before envelopes, with `Authorization: DSN …`: backends send there what their users said. */
+const OLDER_FEEDBACK_PATH = '/api/0/projects/:org/:project/user-feedback';
+const FEEDBACK_BYTES_MAX = 64 * 1024;
+const NO_FEEDBACK = 'give "event_id", the id of the event, and "comments", what the user said, as a JSON object';
+
+/** Returns a request that holds nothing but this feedback. */
+function deliveryOf(feedback: SentFeedback): SentryDelivery {
+  const none = { sessions: [], outcomes: [], discarded: [], checkIns: [], metrics: [], attachments: [] };
+  const besides = { ...none, feedback: [feedback] };
+  return { publicKey: null, projectId: null, eventId: feedback.eventId ?? '', events: [], dropped: [], besides };
 }
 
 /** Stores the events and all other items but check-ins. Throws if events were too large, and none came with them. */
