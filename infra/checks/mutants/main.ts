@@ -1,6 +1,7 @@
 /** `npm run check:mutants`: changes the product in many places, one at a time, and expects the tests of the gate to fail. */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import os, { availableParallelism } from 'node:os';
 import path from 'node:path';
 
@@ -70,13 +71,13 @@ async function tryMutant({ file, find, replace }: Mutant, { tests }: MutantGroup
   const source = readFileSync(path.join(ROOT, file), 'utf8');
   const places = source.split(find).length - 1;
   if (places !== 1) throw new Error(`${file} has ${places} places with this text instead of one: ${find}`);
+  const changed = source.replace(find, () => replace);
+  // A file that cannot be loaded fails any test.
+  if (file.endsWith('.ts')) stripTypeScriptTypes(changed);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-mutant-'));
   try {
     copyRepository(folder);
-    writeFileSync(
-      path.join(folder, file),
-      source.replace(find, () => replace),
-    );
+    writeFileSync(path.join(folder, file), changed);
     // Most mutants are noticed by the tests of their file, which take a fraction of the group's time.
     const nearest = `test/${file.slice('src/'.length).replace(/\.ts$/, '.test.ts')}`;
     const isCovered = existsSync(path.join(folder, nearest)) && tests.some((covered) => nearest.startsWith(covered));
