@@ -257,7 +257,10 @@ function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
   }
 }
 
-const WHERE_METRICS_GO = `send metrics as JSON to ${INGEST_PATHS.metrics_json}, by OTLP to ${INGEST_PATHS.otlp_metrics}, by remote write to ${INGEST_PATHS.prometheus_write}`;
+function takesNothing(url: string): AppError {
+  const right = `send metrics as JSON to ${INGEST_PATHS.metrics_json}, by OTLP to ${INGEST_PATHS.otlp_metrics}, by remote write to ${INGEST_PATHS.prometheus_write}`;
+  return new AppError('not_found', `nothing is served at ${url.split('?')[0]}: ${right}`);
+}
 
 /**
  * Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. GET says
@@ -309,38 +312,25 @@ function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void
     }
   }
 
-  for (const { signal, path } of OTHER_SIGNALS) {
-    for (const url of routesFor(INGEST_PATHS.otlp_metrics.replace('v1/metrics', path), context)) {
-      scope.route({
-        method: 'POST',
-        url,
-        async onRequest(request) {
-          const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
-          targets.set(request, target);
-          setSender(request, target.serviceId);
-          throw signalNotTaken(signal);
-        },
-        handler: () => {},
-        errorHandler: (error, request, reply) => void refuse(OTLP_METRICS, error, request, reply),
-      });
-      scope.options(url, answerPreflight);
-    }
-  }
-
-  for (const url of context.prefixes.map((prefix) => `${prefix}/api/ingest/*`)) {
+  const ofSignals = OTHER_SIGNALS.flatMap(({ signal, path }) =>
+    routesFor(INGEST_PATHS.otlp_metrics.replace('v1/metrics', path), context).map((url) => ({ url, signal })),
+  );
+  const others = context.prefixes.map((prefix) => ({ url: `${prefix}/api/ingest/*`, signal: null }));
+  for (const { url, signal } of [...ofSignals, ...others]) {
     scope.route({
-      method: ['POST', 'PUT'],
+      method: 'POST',
       url,
       async onRequest(request, reply) {
-        if (!hasIngestionKey(request.headers)) return reply.callNotFound();
+        if (signal === null && !hasIngestionKey(request.headers)) return reply.callNotFound();
         const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
         targets.set(request, target);
         setSender(request, target.serviceId);
-        throw new AppError('not_found', `nothing is served at ${request.url.split('?')[0]}: ${WHERE_METRICS_GO}`);
+        throw signal === null ? takesNothing(request.url) : signalNotTaken(signal);
       },
       handler: () => {},
       errorHandler: (error, request, reply) => void refuse(OTLP_METRICS, error, request, reply),
     });
+    if (signal !== null) scope.options(url, answerPreflight);
   }
 
   const refuse = (
