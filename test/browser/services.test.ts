@@ -143,6 +143,8 @@ inBrowser('services', () => {
     const service = await h.given.service({ name: 'checkout' });
     const { page } = await h.visitor({ role: 'viewer', path: `/services/${service.serviceId}` });
     await page.getByText('Nothing has arrived yet.').first().waitFor();
+    const firstCard = page.locator('main').getByRole('heading', { level: 2 }).first();
+    await expect.poll(() => firstCard.innerText()).toBe('Send data');
     expect(await page.getByText('refused', { exact: true }).count()).toBe(0);
     const refused = { serviceId: service.serviceId, hour: h.clock.now(), lastAt: h.clock.now() };
     await storesOf(h.context.db.session()).ingestRefusals.add([
@@ -155,6 +157,8 @@ inBrowser('services', () => {
       body: JSON.stringify({ points: [{ name: 'latency', value: 3 }] }),
     });
     await page.getByText('1 point in the last hour').waitFor();
+    await page.getByRole('region', { name: 'What it sends' }).getByRole('link', { name: 'latency' }).waitFor();
+    expect(await firstCard.innerText()).toBe('Health');
     await page.getByText('1,204 points refused: too many new series in a day').waitFor();
     await page.getByText('1 request with events refused: over the rate limit of the service').waitFor();
     await page.goto(`${h.baseUrl}/services/${service.serviceId}/settings`);
