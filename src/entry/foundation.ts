@@ -101,6 +101,7 @@ export async function openFoundation(
     lockWaitMsMax,
     idleMsMax,
     silenceMsMax: DATABASE_SILENCE_MS_MAX,
+    patience: givenClock?.patience,
   });
   const { clock, stop: stopClock } = givenClock
     ? { clock: givenClock, stop: () => {} }

@@ -104,6 +104,8 @@ interface DatabaseOptions {
   readonly idleMsMax?: number | undefined;
   /** A connection in use that says nothing for longer is given up, and sooner if it is lost; undefined waits as long as TCP does. */
   readonly silenceMsMax?: number;
+  /** Factor of all limits on time, as a clock has it. */
+  readonly patience?: number | undefined;
 }
 
 interface MigrationOptions extends DatabaseOptions {
@@ -181,7 +183,7 @@ function openDialect(options: DatabaseOptions): { readonly dialect: Dialect; rea
   const onFull = (): void => void (refusedAtMs = performance.now());
   const limits = limitsOf(options);
   // A pooler refuses to begin a session with them.
-  const pool = openPool(options, options.isPooler ? { query_timeout: STATEMENT_MS_MAX } : limits);
+  const pool = openPool(options, options.isPooler ? { query_timeout: limits.statement_timeout } : limits);
   const notices = { onFull, onReadOnly: failoverEviction(pool) };
   return {
     // A statement has its name in a session, and a pooler lends another session each time.
@@ -207,10 +209,10 @@ function databaseOf(em: EntityManager, isFull: () => boolean): Database {
 /** A statement that takes longer is given up. */
 const STATEMENT_MS_MAX = 30_000;
 
-function limitsOf({ lockWaitMsMax, idleMsMax = IDLE_IN_TRANSACTION_MS_MAX }: DatabaseOptions) {
+function limitsOf({ lockWaitMsMax, idleMsMax = IDLE_IN_TRANSACTION_MS_MAX, patience = 1 }: DatabaseOptions) {
   return {
-    statement_timeout: STATEMENT_MS_MAX,
-    idle_in_transaction_session_timeout: idleMsMax,
+    statement_timeout: patience * STATEMENT_MS_MAX,
+    idle_in_transaction_session_timeout: patience * idleMsMax,
     ...(lockWaitMsMax !== undefined && { lock_timeout: lockWaitMsMax }),
   };
 }
@@ -222,20 +224,20 @@ function setLocally(limits: Readonly<Record<string, number>>): string {
     .join(', ')}`;
 }
 
-function openPool({ url, poolMax = 20, silenceMsMax }: DatabaseOptions, limits: PoolConfig): Pool {
+function openPool({ url, poolMax = 20, silenceMsMax, patience = 1 }: DatabaseOptions, limits: PoolConfig): Pool {
   const pool = new Pool({
     connectionString: url,
     types: columnParsers,
     max: poolMax,
     application_name: 'tocsin',
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: patience * 5_000,
     ...limits,
   });
   // A connection that breaks fails its own query. Unheard, the event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   if (silenceMsMax !== undefined) {
-    reapDeadConnections(pool, { endAfterMs: silenceMsMax, server: { connectionString: url } });
+    reapDeadConnections(pool, { endAfterMs: patience * silenceMsMax, server: { connectionString: url } });
   }
   return pool;
 }

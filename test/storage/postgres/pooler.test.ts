@@ -72,6 +72,7 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     const w = await world({ jobs: 'real queue' });
     const databaseUrl = await startPgbouncer(w.context.config.databaseUrl);
     const config = { ...w.context.config, databaseUrl, directDatabaseUrl: w.context.config.databaseUrl };
+    onTestFinished(w.clock.beImpatient(1));
     const context = await compose(config, { log: silentLog, clock: w.clock });
     onTestFinished(() => context.close());
     const limit = `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`;
