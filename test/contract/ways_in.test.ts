@@ -88,6 +88,9 @@ const MAKERS: Readonly<Record<string, string>> = {
 const STARS = {
   'src/entry/http/console_pages.ts': null,
   'src/entry/http/docs.ts': null,
+  // Addresses that take nothing, and count what was sent there.
+  'src/entry/http/ingest/ingest.ts': null,
+  'src/entry/http/ingest/ingest_sentry.ts': null,
   'src/entry/http/ingest/open_alert_ingest.ts': '/api/alerts/*',
   'src/entry/http/rest.ts': '/api/rest/actions/*',
   'src/entry/http/scim.ts': '/scim/v2/*',
