@@ -70,8 +70,9 @@ test('somebody has one colour wherever they are shown', async () => {
   const { incidentId } = await run(declareIncident, { ...declared, requestKey: crypto.randomUUID() });
   await runOperation(w, acknowledgeIncident, memberCaller(w.orgId, anna.userId, 'responder'), { incidentId });
   const [incident] = (await run(searchIncidents, {})).incidents;
-  const [{ groupId }] = await groupAndStore(w, serviceId, [eventAt(w)]);
-  await runOperation(w, assignExceptions, owner, { groupIds: [groupId], to: { userId: anna.userId } });
+  const groups = await groupAndStore(w, serviceId, [eventAt(w)]);
+  const groupIds = groups.map(({ groupId }) => groupId);
+  await runOperation(w, assignExceptions, owner, { groupIds, to: { userId: anna.userId } });
   const [group] = (await runOperation(w, browseExceptionGroups, owner, {})).groups;
   expect([incident.answeredByColor, group.assigneeColor]).toEqual([color, color]);
 });
