@@ -171,8 +171,8 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
     lastValue === null
       ? null
       : seconds === null
-        ? quantityText(lastValue, measureOf(metricName, aggregation, unit))
-        : quantityText(lastValue / seconds, measureOfRate(metricName, unit));
+        ? quantityText(lastValue, measureOf(metricName, aggregation, metric.unitName))
+        : quantityText(lastValue / seconds, measureOfRate(metricName, metric.unitName));
   const age = now - Date.parse(lastAt);
   const what = metric.type ?? metric.kind;
   return (

@@ -38,3 +38,30 @@ export function announcedOf(
   const isCount = family !== name && /_(?:count|bucket)$/.test(name);
   return { type: metricTypeOf(announced.type), unit: isCount || announced.unit === '' ? null : announced.unit };
 }
+
+/** Names of units by their codes in OpenTelemetry (UCUM), as far as they differ. */
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  s: 'seconds',
+  min: 'minutes',
+  h: 'hours',
+  d: 'days',
+  By: 'bytes',
+  kBy: 'kilobytes',
+  MBy: 'megabytes',
+  GBy: 'gigabytes',
+  KiBy: 'kibibytes',
+  MiBy: 'mebibytes',
+  GiBy: 'gibibytes',
+  bit: 'bits',
+  '%': 'percent',
+  Cel: 'celsius',
+  Hz: 'hertz',
+  V: 'volts',
+  W: 'watts',
+};
+
+/** Returns the name by which `measureOf` knows a unit. That of a share is 1, as that of a number is. */
+export function unitNameOf(unit: string | null, metricName: string): string | null {
+  if (unit === '1' && metricName.endsWith('utilization')) return 'ratio';
+  return unit === null ? null : (UNIT_NAMES[unit] ?? unit);
+}

@@ -98,27 +98,6 @@ const WORDS: Readonly<Record<string, readonly [Unit, number]>> = {
   watts: ['watts', 1],
 };
 
-/** Units as OpenTelemetry writes them (UCUM), as far as they are not the words above. */
-const CODES: Readonly<Record<string, readonly [Unit, number]>> = {
-  s: ['seconds', 1],
-  min: ['seconds', 60],
-  h: ['seconds', 3_600],
-  d: ['seconds', 86_400],
-  By: ['bytes', 1],
-  kBy: ['bytes', 1e3],
-  MBy: ['bytes', 1e6],
-  GBy: ['bytes', 1e9],
-  KiBy: ['bytes', 1_024],
-  MiBy: ['bytes', 1_048_576],
-  GiBy: ['bytes', 1_073_741_824],
-  bit: ['bits', 1],
-  '%': ['percent', 1],
-  Cel: ['celsius', 1],
-  Hz: ['hertz', 1],
-  V: ['volts', 1],
-  W: ['watts', 1],
-};
-
 /** Unit of a metric, and how many of it one of the metric's numbers is. */
 export interface Measure {
   readonly unit: Unit;
@@ -131,7 +110,7 @@ const PLAIN: Measure = { unit: 'none', factor: 1 };
 
 /**
  * Returns the unit of an aggregation's values, by the last word of the metric's name (`http_request_duration_seconds`,
- * `process.memory.bytes`), or else by the unit that the sender has told. A number of points has no unit, and a time of day is
+ * `process.memory.bytes`), or else by `sentUnit`, the name of the unit that its sender tells. A number of points has no unit, and a time of day is
  * no duration. Of a ratio as `measureOfRatio`.
  */
 export function measureOf(metricName: string, aggregation: string, sentUnit: string | null = null): Measure {
@@ -146,15 +125,8 @@ export function measureOf(metricName: string, aggregation: string, sentUnit: str
   if (words.length > 1 && ['total', 'sum', 'max', 'min', 'avg'].includes(words.at(-1) ?? '')) words.pop();
   if (['timestamp', 'time', 'created'].includes(words.at(-2) ?? '') && /start|boot|stamp|creat/.test(name))
     return PLAIN;
-  const last = words.at(-1) ?? '';
-  const [unit, factor] = WORDS[last] ?? ofSentUnit(sentUnit, last);
+  const [unit, factor] = WORDS[words.at(-1) ?? ''] ?? WORDS[sentUnit ?? ''] ?? ['none', 1];
   return { unit, factor };
-}
-
-/** Returns the unit that a sender has told. One of a share is 1, as that of a number is. */
-function ofSentUnit(sentUnit: string | null, lastWord: string): readonly [Unit, number] {
-  if (sentUnit === '1' && lastWord === 'utilization') return ['ratio', 1];
-  return CODES[sentUnit ?? ''] ?? WORDS[sentUnit ?? ''] ?? ['none', 1];
 }
 
 /**

@@ -6,7 +6,7 @@ import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#
 import { readChart } from '#modules/metrics/chart.ts';
 import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
-import { announcedOf, familiesOf, METRIC_TYPES } from '#modules/metrics/decide/metric_type.ts';
+import { announcedOf, familiesOf, METRIC_TYPES, unitNameOf } from '#modules/metrics/decide/metric_type.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { selectorOfName, selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -36,6 +36,7 @@ const MetricEntryView = Type.Object({
     Type.Enum([...METRIC_TYPES], { description: 'what its sender says it is, or the histogram that it is a part of' }),
   ),
   unit: nullable(Type.String({ description: 'as its sender says; null where only its name may tell' })),
+  unitName: nullable(Type.String({ description: 'name of the unit: `bytes` for `By`' })),
   aggregation: Type.Enum([...AGGREGATIONS], {
     description: 'what the preview shows: sum of a counter, the 0.95 quantile of a histogram, else avg',
   }),
@@ -151,7 +152,8 @@ async function describe(
   context: ActionContext,
 ): Promise<Static<typeof MetricEntryView>> {
   const aggregation = usualAggregation(kind);
-  const shown = { metricName: name, isHistogram, kind, ...announced, aggregation, seriesCount } as const;
+  const unitName = unitNameOf(announced.unit, name);
+  const shown = { metricName: name, isHistogram, kind, ...announced, unitName, aggregation, seriesCount } as const;
   const isLarge = seriesCount > PREVIEW_SERIES_MAX;
   const { minutes, pixels } = isLarge ? NEWEST : PREVIEW;
   const period = { from: context.now.subtract({ minutes }), to: context.now };

@@ -6,7 +6,7 @@ import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/
 import { ChartResultView, parsePeriod, type Period, readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
-import { announcedOf, familiesOf } from '#modules/metrics/decide/metric_type.ts';
+import { announcedOf, familiesOf, unitNameOf } from '#modules/metrics/decide/metric_type.ts';
 import type { Id } from '#kernel/ids.ts';
 import { CHART_MINUTES_MAX } from '#modules/metrics/decide/buckets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -58,7 +58,7 @@ type ChartQueryInput = Static<typeof ChartQueryInput>;
 const AnsweredChart = Type.Object({
   ...ChartResultView.properties,
   unit: nullable(
-    Type.String({ description: 'of the values, as the sender has told it; null for none or of a division' }),
+    Type.String({ description: 'of the values by its name, as the sender tells it; null for none or of a division' }),
   ),
   fault: nullable(Type.String({ description: 'why there is no answer, as a sentence' })),
 });
@@ -172,7 +172,7 @@ async function unitOf({ serviceId, metricName }: ChartQueryInput, { stores }: Ac
   const [selector, divisor] = parseExpression(metricName).sides;
   if (divisor !== undefined) return null;
   const types = await stores.metricTypes.listNamed(serviceId as Id<'service'>, familiesOf(selector.name));
-  return announcedOf(types, selector.name).unit;
+  return unitNameOf(announcedOf(types, selector.name).unit, selector.name);
 }
 
 /** Returns the sentence of an error, without the path `metricName`: a chart shows which metric it is of. */

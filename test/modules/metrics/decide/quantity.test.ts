@@ -1,6 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
+import { unitNameOf } from '#modules/metrics/decide/metric_type.ts';
 import { comparedTexts, measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const told = (name: string, value: number, aggregation = 'avg') => quantityText(value, measureOf(name, aggregation));
@@ -48,7 +49,7 @@ test.each([
   // What the name says is more than what was told beside it.
   ['wait_ms', 's', 40, '40 ms'],
 ])('%s told in %s: %d is %s', (name, unit, value, text) => {
-  expect(quantityText(value, measureOf(name, 'avg', unit))).toBe(text);
+  expect(quantityText(value, measureOf(name, 'avg', unitNameOf(unit, name)))).toBe(text);
 });
 
 test('a rounded value never hides on which side of the threshold it is', () => {
