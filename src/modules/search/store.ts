@@ -183,7 +183,8 @@ export class SearchReader extends PostgresStore {
           )
           .selectAll('i')
           .select(['s.name as service', 's.retention_oncall', 's.held']);
-        const label = sql<string>`'#' || t.number || ' ' || t.status`;
+        const labelOf = (number: Expression<number>, status: Expression<string>) =>
+          sql<string>`'#' || ${number} || ' ' || ${status}`;
         return this.selectFrom(ofServices.offset(APART).as('t'))
           .where((eb) =>
             eb.or([
@@ -194,13 +195,15 @@ export class SearchReader extends PostgresStore {
           .where(({ ref }) =>
             holdsAll(ref('t.folded'), search, (index, word) => [
               hasBit(ref('t.held'), index),
-              ...(mayBeLabel(word) ? [sql<boolean>`${label} like ${holding(word)}`] : []),
+              ...(mayBeLabel(word)
+                ? [sql<boolean>`${labelOf(ref('t.number'), ref('t.status'))} like ${holding(word)}`]
+                : []),
             ]),
           )
           .select(['t.id', 't.name'])
           .select(({ ref }) => [
-            sql<string>`concat(${label}, ' ', ${ref('t.service')})`.as('detail'),
-            lines(ref('t.folded'), label).as('folded'),
+            sql<string>`concat(${labelOf(ref('t.number'), ref('t.status'))}, ' ', ${ref('t.service')})`.as('detail'),
+            lines(ref('t.folded'), labelOf(ref('t.number'), ref('t.status'))).as('folded'),
           ]);
       }
       case 'dashboard':
@@ -307,10 +310,12 @@ function holdsAll(
 ): RawBuilder<boolean> {
   // Few texts hold a long word, and the others are not looked at for the short ones.
   const longestFirst = [...words.entries()].toSorted(([, a], [, b]) => b.length - a.length);
-  const holds = longestFirst.map(
-    ([index, word]) => sql`(${sql.join([sql`${folded} like ${holding(word)}`, ...elsewhere(index, word)], sql` or `)})`,
-  );
-  return sql<boolean>`(${sql.join(holds, sql` and `)})`;
+  const holds = longestFirst.map(([index, word]) => {
+    const places = sql.join([sql`${folded} like ${holding(word)}`, ...elsewhere(index, word)], sql` or `);
+    return sql`(${places})`;
+  });
+  const all = sql.join(holds, sql` and `);
+  return sql<boolean>`(${all})`;
 }
 
 /** Returns which of the words a text holds: a bit for each. */
@@ -318,7 +323,8 @@ function bitsOf(folded: Expression<string>, words: readonly string[]): RawBuilde
   const bits = words.map(
     (word, index) => sql`case when ${folded} like ${holding(word)} then ${sql.lit(2 ** index)} else 0 end`,
   );
-  return sql<number>`(${sql.join(bits, sql` | `)})`;
+  const all = sql.join(bits, sql` | `);
+  return sql<number>`(${all})`;
 }
 
 function hasBit(bits: Expression<number>, index: number): RawBuilder<boolean> {
