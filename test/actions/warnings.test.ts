@@ -131,6 +131,7 @@ describe('a schedule with gaps in the next 30 days', () => {
           { since: '2026-03-04T00:00:00.000Z', until: '2026-03-05T09:00:00.000Z' },
         ],
       },
+      expect.objectContaining({ kind: 'schedule_pages_nobody' }),
     ]);
   });
 
@@ -142,7 +143,7 @@ describe('a schedule with gaps in the next 30 days', () => {
       rotationConfig: { userIds: [userId] },
       startAt: NOW,
     });
-    expect(await warnings()).toEqual([]);
+    expect(await warnings()).toMatchObject([{ kind: 'schedule_pages_nobody' }]);
   });
 
   test('because everybody in it has left', async () => {
@@ -151,6 +152,26 @@ describe('a schedule with gaps in the next 30 days', () => {
     await w.context.db.sql.run('delete from memberships where user_id = $1', [userId]);
     expect(await warnings()).toMatchObject([{ kind: 'schedule_gap', gaps: [{ until: '2026-04-01T12:00:00.000Z' }] }]);
   });
+});
+
+test('a schedule that no policy of its team asks is told, until one does', async () => {
+  const { userId } = await member('Anna');
+  const rotation = { rotationConfig: { userIds: [userId] }, startAt: NOW };
+  const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary', ...rotation });
+  const other = await w.expectOk('create_schedule', { teamId, name: 'Secondary', ...rotation });
+  const why = (name: string, reason: string) => `Nobody is paged by the schedule "${name}" yet: ${reason}.`;
+  expect(await warnings()).toEqual([
+    { kind: 'schedule_pages_nobody', scheduleId, message: why('Primary', 'the team has no escalation policy') },
+    expect.objectContaining({ scheduleId: other.scheduleId }),
+  ]);
+  const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [], useSchedule: true };
+  const owner = memberCaller(w.orgId, userId, 'owner');
+  const add = (name: string, scheduleIds: string[]) =>
+    runOperation(w, addEscalationPolicy, owner, { teamId, name, steps: [{ ...step, scheduleIds }] });
+  await add('Wake', [scheduleId]);
+  expect(await warnings()).toMatchObject([{ message: why('Secondary', 'no escalation policy asks it') }]);
+  await add('Second', [other.scheduleId]);
+  expect(await warnings()).toEqual([]);
 });
 
 test('a member whom no channel reaches is told, with why', async () => {

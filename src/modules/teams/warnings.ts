@@ -10,6 +10,7 @@ import {
   DOUBLE_DUTY_DAYS,
   findWarnings,
   isAboutPolicy,
+  isReachable,
   type ReachabilityWarning,
 } from '#modules/contacts/decide/reachability.ts';
 import type { DoubleOnCall } from '#modules/policies/decide/double_duty.ts';
@@ -25,32 +26,58 @@ import type { TeamMemberWithPerson } from '#modules/teams/store.ts';
 
 /** Field for the warnings of results that put people on call. */
 export const OnCallWarnings = Type.Array(Type.String(), {
-  description: 'who is put on call but may not answer, and what to do; none when all may',
+  description: 'who is put on call but may not answer or is reached by nothing, and what to do; none when all is well',
 });
 
 function cannotAnswerText(name: string, role: Role): string {
   return `${name} is paged, but the role ${role} may neither acknowledge nor resolve: give them the role responder, or take them out.`;
 }
 
+/** Sentence about somebody whom no channel reaches; `whom` may name the team, too. */
+export function unreachedText(whom: string): string {
+  return `Nothing reaches ${whom}: each channel is off, lacks an address, or is not set up on this server.`;
+}
+
 /** Returns a sentence for each of these people whose role does not let them answer a page. */
-export async function readOnCallWarnings(
+export async function readRoleWarnings(
   userIds: readonly string[],
   { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
 ): Promise<string[]> {
-  const people = await stores.people.listReachable(caller.orgId, userIds);
+  return roleWarnings(await stores.people.listReachable(caller.orgId, userIds));
+}
+
+function roleWarnings(people: ReadonlyMap<string, ReachablePerson>): string[] {
   return [...people.values()]
     .filter(({ role }) => !mayAnswer(role))
     .map(({ name, role }) => cannotAnswerText(name, role));
 }
 
+/** Returns a sentence for each of these people whom the team puts on call and who may not answer, or whom nothing reaches. */
+export async function readOnCallWarnings(
+  userIds: readonly string[],
+  teamId: Id<'team'>,
+  context: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels'>,
+): Promise<string[]> {
+  const { caller, stores, configuredChannels } = context;
+  const people = await stores.people.listReachable(caller.orgId, userIds);
+  const accounts = [...people.values()];
+  const subscribers = await stores.pushSubscriptions.listSubscribers(accounts.map(({ userId }) => userId));
+  const contacts = contactsOf(accounts, subscribers, await stores.teams.listMembers(caller.orgId, [teamId]));
+  const unreached = accounts.filter(({ userId }) => {
+    const contact = contacts.get(userId);
+    return contact === undefined || !isReachable(contact, configuredChannels);
+  });
+  return [...roleWarnings(people), ...unreached.map(({ name }) => unreachedText(name))];
+}
+
 /** Returns the warnings of `readOnCallWarnings` for a new member of a team, if a policy pages all of its members. */
 export async function readMembershipWarnings(
   { userId, teamId }: { readonly userId: Id<'user'>; readonly teamId: Id<'team'> },
-  context: Pick<ActionContext, 'caller' | 'stores'>,
+  context: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels'>,
 ): Promise<string[]> {
   const naming = await context.stores.policies.listNamingAny(context.caller.orgId, [teamId]);
   const isPaged = naming.some(({ steps }) => steps.some(({ members }) => members?.teamId === teamId));
-  return isPaged ? await readOnCallWarnings([userId], context) : [];
+  return isPaged ? await readOnCallWarnings([userId], teamId, context) : [];
 }
 
 export const WarningView = Type.Object(
@@ -60,6 +87,7 @@ export const WarningView = Type.Object(
       'step_reaches_nobody',
       'schedule_unreadable',
       'schedule_gap',
+      'schedule_pages_nobody',
       'on_call_twice',
       'member_unreachable',
       'cannot_answer',
@@ -296,6 +324,13 @@ function toWarningView(
       const message = `Nobody is on call in the schedule "${name}" from ${gaps[0]?.since} to ${gaps[0]?.until}${more}.`;
       return { kind, message, scheduleId, gaps };
     }
+    case 'schedule_pages_nobody': {
+      const { kind, scheduleId } = warning;
+      const name = team.onCall.schedules.find(({ schedule }) => schedule.id === scheduleId)?.schedule.name;
+      const what = team.policies.length === 0 ? 'the team has no escalation policy' : 'no escalation policy asks it';
+      const message = `Nobody is paged by the schedule "${name}" yet: ${what}.`;
+      return { kind, message, scheduleId };
+    }
     case 'on_call_twice': {
       const { kind, policyId, stepIndex, scheduleIds, times } = warning;
       const name = team.policies.find(({ id }) => id === policyId)?.name;
@@ -313,7 +348,7 @@ function toWarningView(
     }
     case 'member_unreachable': {
       const { kind, memberId, userId, scheduleIds } = warning;
-      const message = `Nothing reaches ${people.get(userId)?.name ?? ''}: each channel is off, lacks an address, or is not set up on this server.`;
+      const message = unreachedText(people.get(userId)?.name ?? '');
       return { kind, message, memberId, userId, ...(scheduleIds.length > 0 && { scheduleIds: [...scheduleIds] }) };
     }
     case 'cannot_answer': {

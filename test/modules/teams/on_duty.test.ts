@@ -11,8 +11,9 @@ import { searchEscalationPolicies } from '#modules/policies/operations/policies.
 import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { duplicateSchedule } from '#modules/schedules/operations/schedule_layers.ts';
 import { swapShifts } from '#modules/schedules/operations/swaps.ts';
-import { changeRole } from '#modules/organizations/operations/members.ts';
+import { changeRole, listMembers } from '#modules/organizations/operations/members.ts';
 import { previewEscalation } from '#modules/policies/operations/simulate_escalation.ts';
+import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
 import { confirmPhone, requestPhoneCode } from '#modules/contacts/operations/phone_numbers.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
 import type { Config } from '#entry/config.ts';
@@ -48,7 +49,7 @@ const onCall = (w: World, teamId: string, userId: string) =>
 test('whoever puts somebody on call who cannot answer is told so, and so are readers of the team', async () => {
   const { w, vera, teamId, run } = await veraInATeam();
   const sentence = 'Vera is paged, but the role viewer may neither acknowledge nor resolve';
-  const warned = [expect.stringContaining(sentence)];
+  const warned = [expect.stringContaining(sentence), expect.stringContaining('Nothing reaches Vera')];
   const { scheduleId, warnings } = await onCall(w, teamId, vera.userId);
   expect(warnings).toEqual(warned);
   const rotationConfig = { userIds: [vera.userId] };
@@ -81,9 +82,13 @@ test('whoever puts somebody on call by a team, a swap or a first schedule is tol
   expect(policy.warnings).toContainEqual(expect.objectContaining({ kind: 'cannot_answer', userId: vera.userId }));
   const walter = await w.given.user({ name: 'Walter', role: 'viewer' });
   const joined = await w.expectOk('add_team_member', { teamId, userId: walter.userId });
-  expect(joined.warnings).toEqual([expect.stringContaining('Walter is paged')]);
+  expect(joined.warnings).toEqual([
+    expect.stringContaining('Walter is paged'),
+    expect.stringContaining('Nothing reaches Walter'),
+  ]);
   const anna = await w.given.user({ name: 'Anna', role: 'responder' });
-  expect((await w.expectOk('add_team_member', { teamId, userId: anna.userId })).warnings).toEqual([]);
+  const phone = '+31612345679';
+  expect((await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone })).warnings).toEqual([]);
   const other = { teamId, name: 'Other', rotationConfig: { userIds: [anna.userId] } };
   const { scheduleId } = await w.expectOk('create_schedule', { ...other, startAt: '2020-01-01T00:00:00Z' });
   const { scheduleId: hers } = await onCall(w, teamId, vera.userId);
@@ -103,7 +108,19 @@ test('whoever puts somebody on call by a team, a swap or a first schedule is tol
     rotationConfig: { userIds: [vera.userId] },
     startAt: '2027-01-04T09:00',
   });
-  expect(first.warnings).toEqual([expect.stringContaining(sentence)]);
+  expect(first.warnings).toEqual([expect.stringContaining(sentence), expect.stringContaining('Nothing reaches Vera')]);
+});
+
+test('a number of their own reaches a member in every team that has none, in the list of members and when put on call', async () => {
+  const { w, teamId, run } = await veraInATeam();
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId });
+  const listed = async () => (await run(listMembers, { userIds: [anna.userId] })).members[0].warnings;
+  expect(await listed()).toEqual([expect.stringContaining('Nothing reaches Anna in Payments')]);
+  const own = { teamId: null, phone: '+31612345678' };
+  await run(updateOwnContact, own, 'responder', anna.userId);
+  expect(await listed()).toEqual([]);
+  expect((await onCall(w, teamId, anna.userId)).warnings).toEqual([]);
 });
 
 test('somebody who is paged as a member of a team is named when their role is lowered', async () => {
@@ -143,7 +160,8 @@ test('no incident is given to somebody who may not answer', async () => {
 test('somebody whose role is lowered while they are on call is named, with what pages them', async () => {
   const { w, vera, teamId, run } = await veraInATeam();
   const anna = await w.given.user({ name: 'Anna', role: 'responder' });
-  expect((await onCall(w, teamId, anna.userId)).warnings).toEqual([]);
+  const unreached = [expect.stringContaining('Nothing reaches Anna')];
+  expect((await onCall(w, teamId, anna.userId)).warnings).toEqual(unreached);
   const steps = [{ afterMinutes: 0, channels: ['email'], targetUserIds: [anna.userId] }];
   await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
   const { warnings } = await run(changeRole, { userId: anna.userId, role: 'viewer' });

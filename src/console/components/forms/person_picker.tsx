@@ -61,7 +61,7 @@ export function PersonPicker(props: PersonPickerProps) {
     .map((person) => ({
       value: person.userId,
       label: isForOnCall
-        ? onCallLabel(person.name, person.role)
+        ? onCallLabel(person)
         : isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));

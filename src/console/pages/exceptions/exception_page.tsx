@@ -7,6 +7,7 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type ExceptionOverview, type GroupStatus, overviewQuery, refreshExceptions } from '#console/api/exceptions.ts';
+import { serverNow } from '#console/api/http.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
@@ -37,6 +38,7 @@ const UsersDialog = lazyDialog(() =>
   import('#console/pages/exceptions/search/users_dialog.tsx').then((m) => m.UsersDialog),
 );
 const IssueCard = lazyPart(() => import('#console/pages/exceptions/triage/issue_card.tsx').then((m) => m.IssueCard));
+const RoleNote = lazyPart(() => import('#console/components/text/role_note.tsx').then((m) => m.RoleNote));
 const ActivityCard = lazyPart(() =>
   import('#console/pages/exceptions/triage/activity_card.tsx').then((m) => m.ActivityCard),
 );
@@ -45,6 +47,8 @@ const route = getRouteApi('/inside/exceptions/$groupId');
 
 /** Refresh interval: counts of a group with very many events follow a few seconds later. */
 const REFRESH_MS = 15_000;
+
+const YOUNG_MS = 3 * 24 * 3_600_000;
 
 export function ExceptionPage() {
   const { groupId } = route.useParams();
@@ -71,8 +75,16 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { may } = useOrganization();
+  // Days of a group that has just begun say little: its stack comes first.
+  const isYoung = serverNow() - Date.parse(overview.firstSeenAt) < YOUNG_MS;
   const showDay = (day: string | undefined): void =>
     void navigate({ search: day === undefined ? {} : { day }, replace: true });
+  const charts = (
+    <>
+      {overview.hours !== null && <HoursChart hours={overview.hours} />}
+      <DaysChart days={overview.days} deploys={overview.deploys} shown={search.day} onDay={showDay} />
+    </>
+  );
   return (
     <ItemPage
       title={overview.title}
@@ -87,15 +99,20 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
       }
     >
       <div>
+        {!may('exceptions:edit') && (
+          <p className="dimmed small">
+            <RoleNote permission="exceptions:edit" />
+          </p>
+        )}
         <PartNotice overview={overview} maySplit={may('exceptions:edit')} />
-        {overview.hours !== null && <HoursChart hours={overview.hours} />}
-        <DaysChart days={overview.days} deploys={overview.deploys} shown={search.day} onDay={showDay} />
+        {!isYoung && charts}
         <EventCard
           overview={overview}
           address={search}
           onAddress={(address) => void navigate({ search: address, replace: true })}
           onDay={showDay}
         />
+        {isYoung && charts}
       </div>
       <div>
         <ActivityCard groupId={overview.groupId} />

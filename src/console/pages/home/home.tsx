@@ -146,7 +146,11 @@ function MyIncidents() {
       }
     >
       {mine.length === 0 ? (
-        <EmptyState icon={<IconCheck size={24} />} title="All quiet" isCalm>
+        <EmptyState
+          icon={<IconCheck size={24} />}
+          title={open === 0 ? 'All quiet' : 'None of them waits for you'}
+          isCalm
+        >
           <LastResolved />
         </EmptyState>
       ) : (
@@ -173,8 +177,8 @@ const PROBLEMS_REFRESH_MS = 15_000;
 
 /** Card of the reasons why a page might not arrive: channels that fail, and the warnings of teams. */
 function DeliveryProblems() {
-  const { orgId } = useOrganization().org;
-  const { data } = useQuery({ ...pagingProblemsQuery(orgId), refetchInterval: PROBLEMS_REFRESH_MS });
+  const { org, may } = useOrganization();
+  const { data } = useQuery({ ...pagingProblemsQuery(org.orgId), refetchInterval: PROBLEMS_REFRESH_MS });
   const { failing = [], simulated = [], warnings = [], warningCount = 0 } = data ?? {};
   if (failing.length === 0 && simulated.length === 0 && warnings.length === 0) return null;
   return (
@@ -208,7 +212,7 @@ function DeliveryProblems() {
               <Status tone="amber">simulated</Status>
             </Row>
           ))}
-          {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, message, policyId }) => (
+          {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, kind, message, policyId }) => (
             <Row
               key={`${teamId} ${message}`}
               title={
@@ -222,7 +226,16 @@ function DeliveryProblems() {
                   </Link>
                 )
               }
-              sub={<Sentence>{localTimes(message)}</Sentence>}
+              sub={
+                <>
+                  <Sentence>{localTimes(message)}</Sentence>{' '}
+                  {kind === PAGES_NOBODY && may('oncall:edit') && (
+                    <Link to="/oncall/policies/new" search={{ team: teamId }}>
+                      Create a policy
+                    </Link>
+                  )}
+                </>
+              }
             />
           ))}
           {warningCount > SHOWN_MAX && (
@@ -244,14 +257,18 @@ function localTimes(text: string): string {
 
 const NEXT_SHOWN_MAX = 3;
 
+const PAGES_NOBODY = 'schedule_pages_nobody';
+
 type OwnShift = HomeData['ownShifts'][number];
 
 /** Card on whether the person is on call now, until when, and their next shifts. */
 function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly home: HomeData }) {
+  const { orgId } = useOrganization().org;
   const now = new Date(useNow(5)).toISOString();
   const running = ownShifts.filter(({ since, until }) => since <= now && (until === null || now < until));
   const next = ownShifts.filter(({ since }) => since > now).slice(0, NEXT_SHOWN_MAX);
   const isOnCall = running.length > 0;
+  const { warnings = [] } = useQuery(pagingProblemsQuery(orgId)).data ?? {};
   const problem = <Unreached isOnCall={isOnCall} readiness={readiness} />;
   if (scheduleCount === 0) return problem;
   const Icon = isOnCall ? IconBellRinging : next.length === 0 ? IconMoonStars : IconBell;
@@ -266,7 +283,13 @@ function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly 
           <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
           <div className={classes.sub}>
             {running.map((shift) => (
-              <Running key={`${shift.scheduleId} ${shift.since}`} shift={shift} />
+              <Running
+                key={`${shift.scheduleId} ${shift.since}`}
+                shift={shift}
+                pagesNobody={warnings.some(
+                  ({ kind, scheduleId }) => kind === PAGES_NOBODY && scheduleId === shift.scheduleId,
+                )}
+              />
             ))}
             {!isOnCall && next.length === 0 && 'You have no shift in the next 90 days.'}
           </div>
@@ -306,17 +329,29 @@ function Unreached({
   );
 }
 
-function Running({ shift: { teamName, scheduleName, until } }: { readonly shift: OwnShift }) {
+/** Names a schedule with its team, once if both have the same name. */
+function placeText(teamName: string, scheduleName: string): string {
+  return teamName === scheduleName ? teamName : `${isolateBidi(teamName)}, ${isolateBidi(scheduleName)}`;
+}
+
+interface RunningProps {
+  readonly shift: OwnShift;
+  /** Whether no policy asks the schedule. */
+  readonly pagesNobody: boolean;
+}
+
+function Running({ shift: { teamName, scheduleName, until }, pagesNobody }: RunningProps) {
   return (
     <div>
-      <Name>{teamName}</Name>, <Name>{scheduleName}</Name>
+      <Name>{placeText(teamName, scheduleName)}</Name>
       {until === null ? (
         ', until further notice'
       ) : (
         <>
           , until <Timestamp at={until} format="date_time" /> (<Timestamp at={until} />)
         </>
-      )}
+      )}{' '}
+      {pagesNobody && <Status tone="amber">pages nobody yet</Status>}
     </div>
   );
 }
@@ -330,7 +365,7 @@ function NextShifts({ shifts }: { readonly shifts: readonly OwnShift[] }) {
           <li key={`${scheduleId} ${since}`}>
             <Timestamp at={since} format="date_time" /> <span className="dimmed">(</span>
             <Timestamp at={since} />
-            <span className="dimmed">)</span> <Name>{`${isolateBidi(teamName)}, ${isolateBidi(scheduleName)}`}</Name>
+            <span className="dimmed">)</span> <Name>{placeText(teamName, scheduleName)}</Name>
           </li>
         ))}
       </ul>

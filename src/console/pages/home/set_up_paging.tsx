@@ -1,8 +1,9 @@
 import { Anchor, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
+import { meQuery } from '#console/api/organization.ts';
 import { euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -29,6 +30,7 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
   const { orgId, showsPrices } = useOrganization().org;
   const queryClient = useQueryClient();
   const isNew = serviceId === null;
+  const ownPhone = useQuery(meQuery(orgId)).data?.own.phone ?? null;
   const { form, draft } = useDraftForm({
     form: 'set_up_paging',
     base: { serviceName: '', teamName: 'On call', phone: '' },
@@ -77,8 +79,12 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
           <TextInput
             {...form.getInputProps('phone')}
             label={LABELS.phone}
-            description="For SMS and calls. You can leave it empty and add this device on the page Me."
-            placeholder="+31612345678"
+            description={
+              ownPhone === null
+                ? 'For SMS and calls. You can leave it empty and add this device on the page Me.'
+                : 'For SMS and calls. Leave it empty for the number that you have saved on the page Me.'
+            }
+            placeholder={ownPhone ?? '+31612345678'}
             type="tel"
             autoComplete="tel"
           />

@@ -1,10 +1,14 @@
 import { Button } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
+import { teamQuery } from '#console/api/teams.ts';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import type { Selection, ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface GapsProps {
@@ -68,5 +72,27 @@ function LaterGaps({ gaps, count }: LaterGapsProps) {
         {count > gaps.length && <li>and {count - gaps.length} after these</li>}
       </ul>
     </details>
+  );
+}
+
+/** Warning that no policy asks the schedule, with a link to a new one for those who may. */
+export function PagesNobody({ schedule: { scheduleId, teamId } }: { readonly schedule: ShownSchedule }) {
+  const { org, may } = useOrganization();
+  const { data } = useQuery(teamQuery(org.orgId, teamId));
+  const warning = data?.warnings.find(
+    (candidate) => candidate.kind === 'schedule_pages_nobody' && candidate.scheduleId === scheduleId,
+  );
+  if (warning === undefined) return null;
+  return (
+    <>
+      <Warnings messages={[warning.message]} />
+      {may('oncall:edit') && (
+        <p>
+          <Link to="/oncall/policies/new" search={{ team: teamId }}>
+            Create a policy
+          </Link>
+        </p>
+      )}
+    </>
   );
 }

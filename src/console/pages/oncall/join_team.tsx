@@ -1,6 +1,13 @@
-import { Checkbox } from '@mantine/core';
+import { Checkbox, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 
+import { TextButton } from '#console/components/buttons.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { showError } from '#console/components/notice.tsx';
+import { Status } from '#console/components/status.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const InviteMember = lazyDialog(() => import('#console/pages/settings/invite_member.tsx').then((m) => m.InviteMember));
 
 interface JoinTeamProps {
   /** People who take turns and are no members of the team. */
@@ -19,6 +26,38 @@ export function JoinTeam({ strangers, isChecked, onChange }: JoinTeamProps) {
       checked={isChecked}
       onChange={({ currentTarget }) => onChange(currentTarget.checked)}
     />
+  );
+}
+
+/** Line that leads to an invitation those who miss somebody in a picker. */
+export function InviteInstead({ teamId }: { readonly teamId: string }) {
+  const { isAdmin } = useOrganization();
+  const [isInviting, setIsInviting] = useState(false);
+  return (
+    // What the dialog sends is not the form around the picker.
+    <Text size="xs" c="dimmed" mt={6} component="div" onSubmit={(event) => event.stopPropagation()}>
+      Not in the organization yet?{' '}
+      {isAdmin ? (
+        <TextButton onClick={() => setIsInviting(true)}>Invite them</TextButton>
+      ) : (
+        'Ask an admin to invite them.'
+      )}
+      {isInviting && <InviteMember {...(teamId !== '' && { teamId })} onClose={() => setIsInviting(false)} />}
+    </Text>
+  );
+}
+
+/** Returns a message with what is not well about what was done. */
+export function withWarnings(message: ReactNode, warnings: readonly string[]): ReactNode {
+  return (
+    <>
+      {message}
+      {warnings.map((warning) => (
+        <div key={warning}>
+          <Status tone="amber">{warning}</Status>
+        </div>
+      ))}
+    </>
   );
 }
 

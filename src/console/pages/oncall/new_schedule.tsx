@@ -14,7 +14,7 @@ import { Back, Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
-import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
+import { JoinTeam, showNotJoined, withWarnings } from '#console/pages/oncall/join_team.tsx';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
@@ -54,12 +54,12 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
         ? await invoke(orgId, 'create_team_schedule', { teamName: draft.teamName.trim() || 'On-call', ...schedule })
         : await invoke(orgId, 'create_schedule', { teamId, ...schedule });
     },
-    async onSuccess({ scheduleId, teamId: ownTeamId, name }) {
+    async onSuccess({ scheduleId, teamId: ownTeamId, name, warnings }) {
       stored.done();
       if (draft.joinTeam) {
         await addToTeam(orgId, ownTeamId, strangers).catch(showNotJoined);
       }
-      showSuccess(named`${name} is created.`);
+      showSuccess(withWarnings(named`${name} is created.`, warnings));
       const to = isContinued ? '/oncall/schedules/$scheduleId/edit' : '/oncall/schedules/$scheduleId';
       await navigate({ to, params: { scheduleId } });
     },

@@ -246,6 +246,7 @@ interface TeamWarningsProps {
 
 /** List of why pages of the teams might reach nobody, besides gaps: one line each, with a link to the fix. */
 function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
+  const { may } = useOrganization();
   const { warnings = [], warningCount = 0, unreadable = [] } = passed ?? {};
   const meant = warnings.filter((warning) => teamId === undefined || warning.teamId === teamId);
   const left = (teamId === undefined ? warningCount : meant.length) - Math.min(meant.length, SHOWN_MAX);
@@ -254,7 +255,7 @@ function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
   if (meant.length === 0 && others.length === 0) return null;
   return (
     <ul className={warningsClasses.warnings} aria-label="Warnings">
-      {meant.slice(0, SHOWN_MAX).map(({ teamId: id, teamName, message, policyId }) => (
+      {meant.slice(0, SHOWN_MAX).map(({ teamId: id, teamName, kind, message, policyId }) => (
         <li key={`${id} ${message}`} className={warningsClasses.warning}>
           <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
           <span>
@@ -267,7 +268,12 @@ function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
                 <Name>{teamName}</Name>
               </Link>
             )}
-            : <Sentence>{inLocalTime(message)}</Sentence>
+            : <Sentence>{inLocalTime(message)}</Sentence>{' '}
+            {kind === 'schedule_pages_nobody' && may('oncall:edit') && (
+              <Link to="/oncall/policies/new" search={{ team: id }}>
+                Create a policy
+              </Link>
+            )}
           </span>
         </li>
       ))}

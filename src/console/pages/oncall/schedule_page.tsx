@@ -18,7 +18,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { PersonColors, PersonDot } from '#console/components/text/person_dot.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
-import { Gaps } from '#console/pages/oncall/gaps.tsx';
+import { Gaps, PagesNobody } from '#console/pages/oncall/gaps.tsx';
 import { layersOf, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
 import { rowsOf, rowText } from '#console/pages/oncall/layers/week_hours.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
@@ -32,6 +32,7 @@ import {
   type ShownSchedule,
   type ShownTimeline,
 } from '#console/pages/oncall/use_timeline.ts';
+import { withWarnings } from '#console/pages/oncall/join_team.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 
@@ -104,7 +105,7 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
     mutationFn: () => invoke(orgId, 'duplicate_schedule', { scheduleId, name: (name ?? '').trim() }),
     async onSuccess(copy) {
       setName(null);
-      showSuccess(named`${copy.name} is created.`);
+      showSuccess(withWarnings(named`${copy.name} is created.`, copy.warnings));
       // The template of the policy names the schedules that the team has now.
       await refresh('teams');
       if (thenPolicy) await navigate({ to: '/oncall/policies/new', search: { team: teamId, template: 0 } });
@@ -170,6 +171,7 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
   const selections = selectionsOf(schedule, range.from, range.to);
   return (
     <PersonColors value={timeline.colorOf}>
+      <PagesNobody schedule={schedule} />
       <Gaps schedules={[schedule]} onOpen={setSelected} />
       <Card title="The next four weeks">
         <div className={classes.timeline}>

@@ -23,6 +23,7 @@ import {
   type ShownSchedule,
   useTimeline,
 } from '#console/pages/oncall/use_timeline.ts';
+import { withWarnings } from '#console/pages/oncall/join_team.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 
@@ -316,10 +317,10 @@ function useSwap(scheduleName: string, onDone: () => void) {
   return useMutation({
     mutationFn: (shifts: { first: ReturnType<typeof inputOf>; second: ReturnType<typeof inputOf> }) =>
       invoke(orgId, 'swap_shifts', shifts),
-    async onSuccess({ first, second }) {
-      showUndoable(named`The shifts in ${scheduleName} are swapped.`, () =>
-        undoing.mutate({ firstOverrideId: first.overrideId, secondOverrideId: second.overrideId }),
-      );
+    async onSuccess({ first, second, warnings }) {
+      const undo = (): void =>
+        undoing.mutate({ firstOverrideId: first.overrideId, secondOverrideId: second.overrideId });
+      showUndoable(withWarnings(named`The shifts in ${scheduleName} are swapped.`, warnings), undo);
       onDone();
       await refresh();
     },

@@ -1,9 +1,10 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconSearch, IconStairsUp } from '@tabler/icons-react';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
+import { pagingProblemsQuery } from '#console/api/home.ts';
 import { type PolicyInUse, policySearchQuery } from '#console/api/teams.ts';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
@@ -111,6 +112,7 @@ function UsedBy({ policy: { rules, ruleCount } }: { readonly policy: PolicyInUse
 
 /** State of a policy by its worst fault; the page of the policy lists all of them. */
 function PolicyState({ policy: { steps, warnings } }: { readonly policy: PolicyInUse }) {
+  const { data: problems } = useQuery(pagingProblemsQuery(useOrganization().org.orgId));
   const deadEnds = warnings.filter(({ kind }) => kind === 'step_reaches_nobody').length;
   if (warnings.some(({ kind }) => kind === 'policy_unreadable')) return <Status tone="red">cannot be read</Status>;
   if (steps.length === 0) return <Status tone="red">pages nobody</Status>;
@@ -125,5 +127,10 @@ function PolicyState({ policy: { steps, warnings } }: { readonly policy: PolicyI
       </Status>
     );
   }
+  const { simulated = [], missing = [] } = problems ?? {};
+  const isReal = steps.some(({ channels }) =>
+    channels.some((channel) => !simulated.includes(channel) && !missing.includes(channel)),
+  );
+  if (!isReal) return <Status tone="amber">simulated</Status>;
   return <Status tone="green">reaches somebody</Status>;
 }

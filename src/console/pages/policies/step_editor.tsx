@@ -194,7 +194,7 @@ function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps
   });
   const targets = targetsOf(step);
   const isMeant = ({ value, label }: Option) => !targets.includes(value) && label.toLowerCase().includes(wanted);
-  const people = members.map(({ userId, name, role }) => ({ value: userId, label: onCallLabel(name, role) }));
+  const people = members.map((person) => ({ value: person.userId, label: onCallLabel(person) }));
   const options: Option[] = [
     ...people
       .filter(({ value }) => wanted !== '' && !targets.includes(value))

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconDownload, IconHistoryOff } from '@tabler/icons-react';
+import { IconDownload } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import { actionQuery, invoke, topicKey } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import type { AuditEntry } from '#console/api/organization.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { NothingMatches } from '#console/components/lists/empty_state.tsx';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
@@ -27,6 +27,7 @@ import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
 import { type AuditFilter, auditInput, daySpans } from '#console/pages/settings/audit_filter.ts';
 import { actionText, type NameOf, targetText } from '#console/pages/settings/audit_target.ts';
+import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -41,7 +42,7 @@ export function Audit() {
   return (
     <Page
       title="Audit log"
-      lead="Every change and every refused change: who made it, when and how."
+      lead={`Every change and every refused change: who made it, when and how. Days and times are in ${viewerZone()}.`}
       actions={
         isAdmin && (
           <>
@@ -84,6 +85,7 @@ function Export() {
 function AuditLog() {
   const { orgId } = useOrganization().org;
   const filter = route.useSearch();
+  const navigate = route.useNavigate();
   const [opened, setOpened] = useState<AuditEntry | null>(null);
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: [...topicKey(orgId, 'settings'), 'list_audit_log', filter],
@@ -103,9 +105,7 @@ function AuditLog() {
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={320} radius="lg" />}
       {entries?.length === 0 && (
-        <EmptyState icon={<IconHistoryOff size={24} />} title="Nothing matches">
-          No entry matches these filters. Choose more days, or clear a filter.
-        </EmptyState>
+        <NothingMatches what="entry" onClear={() => void navigate({ search: {}, replace: true })} />
       )}
       {entries !== undefined && entries.length > 0 && (
         <DataTable
@@ -191,7 +191,10 @@ function Filters({ filter, actions }: FiltersProps) {
         label="Via"
         value={filter.via ?? ''}
         onChange={(event) => show({ via: event.currentTarget.value || undefined })}
-        data={[{ value: '', label: 'Any' }, ...VIAS, 'system']}
+        data={[
+          { value: '', label: 'Any' },
+          ...[...VIAS, 'system'].map((value) => ({ value, label: viaText({ via: value }) })),
+        ]}
       />
       <NativeSelect
         label="Result"

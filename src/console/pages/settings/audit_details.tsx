@@ -25,7 +25,7 @@ export function whoText({ actor, apiKey, connection, proposal, chatAccount }: Au
   return keyName === null ? name : `${name}, with ${keyName}`;
 }
 
-export function viaText({ via }: AuditEntry): string {
+export function viaText({ via }: { readonly via: string }): string {
   const knownVia = VIAS.find((candidate) => candidate === via);
   return knownVia === undefined ? via : viaTexts(knownVia).title;
 }

@@ -21,7 +21,8 @@ import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
-import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
+import { isUnreached } from '#console/components/text/role.ts';
+import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
@@ -67,6 +68,11 @@ export function Members() {
           <Button variant="default" onClick={() => setAreRolesShown(true)}>
             What roles may do
           </Button>
+          {org.role === 'owner' && (
+            <Button variant="default" component="a" href="#export">
+              Export
+            </Button>
+          )}
           {isAdmin && (
             <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
               Invite somebody
@@ -161,20 +167,21 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
     {
       id: 'reach',
       title: 'Ways to reach',
-      cell: ({ teams, warnings }) =>
-        teams.length === 0 ? (
-          <span className="dimmed">not in a team</span>
-        ) : warnings.length === 0 ? (
+      cell: (member) => {
+        const { teams, warnings } = member;
+        if (teams.length === 0) return <span className="dimmed">not in a team</span>;
+        return warnings.length === 0 ? (
           <span title="Whether a message has reached them shows on the page of their team.">
             <Status tone="gray">set up</Status>
           </span>
         ) : (
           <span title={warnings.join(' ')}>
             <Status tone="red">
-              {warnings.length === teams.length ? 'none' : `none in ${warnings.length} of ${teams.length} teams`}
+              {isUnreached(member) ? 'none' : `none in ${warnings.length} of ${teams.length} teams`}
             </Status>
           </span>
-        ),
+        );
+      },
     },
     ...(isAdmin ? [secondFactor] : []),
     {

@@ -11,6 +11,7 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { useOpenedByAddress } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -19,6 +20,8 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 export function ExportCard() {
   const { org } = useOrganization();
   const link = useRef<HTMLAnchorElement>(null);
+  const card = useRef<HTMLDivElement>(null);
+  useOpenedByAddress('export', () => card.current?.closest('section')?.scrollIntoView({ block: 'center' }));
   const exporting = useMutation({
     mutationFn: () => invoke(org.orgId, 'begin_organization_export', {}),
     onSuccess({ ticket }) {
@@ -31,10 +34,11 @@ export function ExportCard() {
   });
   return (
     <Card
-      title="Export"
+      anchor="export"
+      title="Export the organization"
       about="All that the organization has, without passwords and keys: a ZIP archive of open files, which another installation imports. It is in the audit log."
     >
-      <Stack gap="sm" align="start">
+      <Stack gap="sm" align="start" ref={card}>
         <Button variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
           Download everything
         </Button>

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 
 import { Dialog } from '#console/components/dialog.tsx';
-import { EVERY_ROLE_SEES_KEYS } from '#console/components/text/role.ts';
+import { EVERY_ROLE_SEES_KEYS, RIGHTS } from '#console/components/text/role_note.tsx';
 import classes from '#console/pages/settings/role_table.module.css';
 import {
   type OperationPermission,
@@ -10,20 +10,6 @@ import {
   ROLE_PERMISSIONS,
   ROLES,
 } from '#kernel/permissions.ts';
-
-/** Meanings of permissions, in the order of the table. */
-const RIGHTS: readonly (readonly [OperationPermission, string])[] = [
-  ['oncall:view', 'See incidents, schedules, policies and rules'],
-  ['exceptions:view', 'See exceptions'],
-  ['dashboards:view', 'See metrics and dashboards'],
-  ['services:view', 'See services, their keys and what they send'],
-  ['oncall:edit', 'Answer incidents; change schedules, policies, rules and teams'],
-  ['exceptions:edit', 'Resolve, assign, merge and comment on exceptions'],
-  ['dashboards:edit', 'Change dashboards'],
-  ['services:edit', 'Create and change services, turn on what is paid for'],
-  ['services:delete', 'Delete services, keep their data for a shorter time'],
-  ['organization:manage', 'Invite people, change roles, read the audit log, set sign-in, billing'],
-];
 
 function mayDo(role: Role, permission: OperationPermission): boolean {
   return [...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]].some((granted) => granted === permission);

@@ -9,7 +9,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { PASSWORD_HINT, passwordError, PasswordField } from '#console/components/forms/password_field.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
+import { ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.tsx';
 

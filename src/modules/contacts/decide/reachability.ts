@@ -1,7 +1,7 @@
 import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
-import { audienceOf } from '#modules/policies/decide/audience.ts';
+import { audienceOf, schedulesOf as schedulesAskedBy } from '#modules/policies/decide/audience.ts';
 import { type DoubleOnCall, doubleOnCallFinder } from '#modules/policies/decide/double_duty.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
@@ -26,6 +26,8 @@ export type ReachabilityWarning =
   | { readonly kind: 'policy_unreadable'; readonly policyId: Id<'policy'> }
   | { readonly kind: 'schedule_unreadable'; readonly scheduleId: Id<'schedule'> }
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
+  /** A schedule that puts people on call, and that no policy of its team asks. */
+  | { readonly kind: 'schedule_pages_nobody'; readonly scheduleId: Id<'schedule'> }
   /** Somebody is on call for a step and, by another schedule, for an earlier one. */
   | ({ readonly kind: 'on_call_twice'; readonly policyId: Id<'policy'> } & DoubleOnCall)
   | ({ readonly kind: 'member_unreachable'; readonly memberId: Id<'member'> } & OnDuty)
@@ -70,8 +72,8 @@ const GAPS_MAX = 24 * DAYS_AHEAD;
 
 /**
  * Finds policies and schedules that cannot be read, steps that would reach nobody if they fired now, gaps in the next
- * 30 days, people who are on call twice in a policy in the next four weeks, members whom no channel reaches, and people who are paged
- * but may not answer.
+ * 30 days, schedules that no policy asks, people who are on call twice in a policy in the next four weeks, members whom no
+ * channel reaches, and people who are paged but may not answer.
  */
 export function* findWarnings(
   team: TeamReach,
@@ -107,6 +109,15 @@ export function* findWarnings(
     yield;
   }
   const schedulesOf = schedulesByPerson(team.schedules, now);
+  const manned = new Set([...schedulesOf].flatMap(([userId, ids]) => (team.isPresent(userId) ? ids : [])));
+  const asked = new Set(
+    team.policies.flatMap(({ steps }) =>
+      steps.flatMap((step) => schedulesAskedBy(step, team.schedules).map(({ id }) => id)),
+    ),
+  );
+  for (const { id: scheduleId } of readable) {
+    if (manned.has(scheduleId) && !asked.has(scheduleId)) warnings.push({ kind: 'schedule_pages_nobody', scheduleId });
+  }
   for (const { id: memberId, userId } of team.members) {
     const contact = team.contacts.get(userId);
     if (contact && isReachable(contact, configured)) continue;
@@ -162,6 +173,8 @@ export function isAboutPolicy(
     case 'policy_unreadable':
     case 'on_call_twice':
       return warning.policyId === id;
+    case 'schedule_pages_nobody':
+      return false;
     case 'schedule_unreadable':
     case 'schedule_gap':
       return steps.some((step) => asksAny(step, [warning.scheduleId ?? '']));

@@ -4,7 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import { readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
-import { readWarnings, type WarningView } from '#modules/teams/warnings.ts';
+import { readWarnings, WarningView } from '#modules/teams/warnings.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { channelStateOf } from '#modules/contacts/decide/reachability.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -19,8 +19,10 @@ const TEAMS_AT_ONCE = 500;
 const TeamWarningView = Type.Object({
   teamId: IdText,
   teamName: Type.String(),
+  kind: WarningView.properties.kind,
   message: Type.String(),
   policyId: nullable(IdText),
+  scheduleId: nullable(IdText),
 });
 
 export const getPagingProblems = defineAction({
@@ -67,8 +69,9 @@ export const getPagingProblems = defineAction({
       }
       const shownProblems = teamWarnings.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
       warningCount += shownProblems.length;
-      for (const { message, policyId = null } of shownProblems.slice(0, WARNINGS_MAX - warnings.length)) {
-        warnings.push({ teamId: team.id, teamName: team.name, message, policyId });
+      for (const problem of shownProblems.slice(0, WARNINGS_MAX - warnings.length)) {
+        const { kind, message, policyId = null, scheduleId = null } = problem;
+        warnings.push({ teamId: team.id, teamName: team.name, kind, message, policyId, scheduleId });
       }
     }
     const unreadable = await stores.unreadableRows.list(caller.orgId, WARNINGS_MAX);

@@ -24,7 +24,7 @@ import {
 } from '#modules/organizations/roles.ts';
 import type { Stores } from '#modules/stores.ts';
 import type { TeamMemberOfTeam } from '#modules/teams/store.ts';
-import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
+import { OnCallWarnings, readRoleWarnings, unreachedText } from '#modules/teams/warnings.ts';
 
 const OrganizationMemberView = Type.Object({
   userId: IdText,
@@ -82,24 +82,22 @@ export const listMembers = defineAction({
     const holders = isManager ? await stores.secondFactors.listHolders(ids) : null;
     const places = await stores.teams.listPlacesOfAll(caller.orgId, ids);
     const subscribers = await stores.pushSubscriptions.listSubscribers(ids);
-    const isUnreached = (place: TeamMemberOfTeam): boolean => {
-      const contact = contactsOf([place], subscribers, [place]).get(place.userId);
-      return contact === undefined || !isReachable(contact, configuredChannels);
-    };
+    const accounts = [...(await stores.people.listReachable(caller.orgId, ids)).values()];
     const placesOf = Map.groupBy(places, ({ userId }) => userId);
-    const withoutTeam = ids.filter((userId) => !placesOf.has(userId));
-    const reachable = [...(await stores.people.listReachable(caller.orgId, withoutTeam)).values()];
-    const ownContacts = contactsOf(reachable, subscribers, []);
-    const isReachedByOwn = (userId: Id<'user'>): boolean => {
-      const contact = ownContacts.get(userId);
-      return contact === undefined || isReachable(contact, configuredChannels);
+    const isUnreached = (userId: Id<'user'>, ofTeam: readonly TeamMemberOfTeam[]): boolean => {
+      const account = accounts.filter((person) => person.userId === userId);
+      const contact = contactsOf(account, subscribers, ofTeam).get(userId);
+      return contact !== undefined && !isReachable(contact, configuredChannels);
     };
     return {
       members: people.map((person) => {
-        const places = placesOf.get(person.userId) ?? [];
-        const warnings = places.filter(isUnreached).map(({ teamName }) => unreached(`${person.name} in ${teamName}`));
-        if (!isReachedByOwn(person.userId)) warnings.push(unreached(person.name));
-        return toView(person, places, holders?.has(person.userId) ?? null, warnings);
+        const { userId, name } = person;
+        const places = placesOf.get(userId) ?? [];
+        const warnings = places
+          .filter((place) => isUnreached(userId, [place]))
+          .map(({ teamName }) => unreachedText(`${name} in ${teamName}`));
+        if (places.length === 0 && isUnreached(userId, [])) warnings.push(unreachedText(name));
+        return toView(person, places, holders?.has(userId) ?? null, warnings);
       }),
       total: await stores.people.count(caller.orgId, wanted),
       nextCursor,
@@ -124,10 +122,6 @@ function toView(
     teams: places.map(({ teamId, teamName }) => ({ teamId, name: teamName })),
     warnings,
   };
-}
-
-function unreached(whom: string): string {
-  return `Nothing reaches ${whom}: each channel is off, lacks an address, or is not set up.`;
 }
 
 const NAMED_MAX = 10;
@@ -170,7 +164,7 @@ async function readLoweredWarnings(userId: Id<'user'>, role: Role, context: Acti
   const paging = await listPagedBy(stores, caller.orgId, userId, now);
   const names = [...new Set(paging.map(({ name }) => `"${name}"`))];
   if (names.length === 0) return [];
-  const [warning = ''] = await readOnCallWarnings([userId], context);
+  const [warning = ''] = await readRoleWarnings([userId], context);
   return [
     `${warning} These page them: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' and others' : ''}.`,
   ];

@@ -67,6 +67,6 @@ export const createLayerOverride = defineAction({
       endAt: toTimestamp(override.endAt),
     };
     record({ target: override.id, before: null, after });
-    return { ...after, warnings: await readOnCallWarnings([userId], context) };
+    return { ...after, warnings: await readOnCallWarnings([userId], schedule.teamId, context) };
   },
 });

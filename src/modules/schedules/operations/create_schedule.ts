@@ -53,7 +53,7 @@ export const createSchedule = defineAction({
     );
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before: null, after });
-    return { ...after, warnings: await readOnCallWarnings(schedule.rotationConfig.userIds, context) };
+    return { ...after, warnings: await readOnCallWarnings(schedule.rotationConfig.userIds, team.id, context) };
   },
 });
 

@@ -64,7 +64,7 @@ export const createScheduleOverride = defineAction({
       endAt: toTimestamp(override.endAt),
     };
     record({ target: override.id, before: null, after });
-    return { ...after, warnings: await readOnCallWarnings([userId], context) };
+    return { ...after, warnings: await readOnCallWarnings([userId], schedule.teamId, context) };
   },
 });
 

@@ -93,7 +93,11 @@ export const setScheduleLayers = defineAction({
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after: { ...after, ...(removed > 0 && { removedOverrides: removed }) } });
     const people = layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
-    return { ...after, removedOverrides: removed, warnings: await readOnCallWarnings(people, context) };
+    return {
+      ...after,
+      removedOverrides: removed,
+      warnings: await readOnCallWarnings(people, schedule.teamId, context),
+    };
   },
 });
 
@@ -134,7 +138,7 @@ export const duplicateSchedule = defineAction({
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before: null, after: { ...after, copyOf: original.id } });
     const people = layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
-    return { ...after, warnings: await readOnCallWarnings(people, context) };
+    return { ...after, warnings: await readOnCallWarnings(people, schedule.teamId, context) };
   },
 });
 

@@ -77,7 +77,11 @@ export const swapShifts = defineAction({
       const result = { first: await put('first', secondUser), second: await put('second', firstUser) };
       return { changeId: result.first.overrideId, result };
     });
-    return { ...swapped, warnings: await readOnCallWarnings([firstUser, secondUser], context) };
+    const warnings = [
+      ...(await readOnCallWarnings([secondUser], schedules.first.teamId, context)),
+      ...(await readOnCallWarnings([firstUser], schedules.second.teamId, context)),
+    ];
+    return { ...swapped, warnings };
   },
 });
 

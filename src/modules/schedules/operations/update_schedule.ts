@@ -56,7 +56,7 @@ export const updateSchedule = defineAction({
     await stores.schedules.save(schedule, now);
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after });
-    return { ...after, warnings: await readOnCallWarnings(schedule.rotationConfig.userIds, context) };
+    return { ...after, warnings: await readOnCallWarnings(schedule.rotationConfig.userIds, schedule.teamId, context) };
   },
 });
 

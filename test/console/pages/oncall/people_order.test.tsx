@@ -32,6 +32,8 @@ beforeEach(() => {
           name,
           email: `${name}@example.com`,
           role: 'responder',
+          teams: [],
+          warnings: [],
         }));
         resolve(Response.json({ result: { members, total: members.length, nextCursor: null } }));
       },

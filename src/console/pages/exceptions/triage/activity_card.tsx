@@ -74,7 +74,7 @@ function EntryView({ groupId, entry }: { readonly groupId: string; readonly entr
               {by.name ?? 'Tocsin'}
             </Person>
           </b>{' '}
-          {activityText(facts)}
+          {activityText(facts, by.userId)}
           {(facts.kind === 'merged_into' || facts.kind === 'split_off') && (
             <>
               {' '}
@@ -214,7 +214,7 @@ type Facts = ResultOf<'list_exception_activity'>['entries'][number]['facts'];
 const PAST = { unresolved: 'reopened it', resolved: 'resolved it', ignored: 'ignored it' } as const;
 
 /** Returns an entry of the history as the rest of a sentence that begins with who did it. */
-function activityText(facts: Facts): string {
+function activityText(facts: Facts, byUserId: string | null): string {
   switch (facts.kind) {
     case 'comment':
       return 'commented';
@@ -229,6 +229,7 @@ function activityText(facts: Facts): string {
     case 'snooze_ended':
       return `reopened it: ${endText(facts)}`;
     case 'assigned':
+      if (facts.assigneeId !== null && facts.assigneeId === byUserId && facts.rule === undefined) return 'took it';
       return `${facts.name === null ? 'assigned it to nobody' : `assigned it to ${isolateBidi(facts.name)}`}${
         facts.rule === undefined ? '' : `, by assignment rule ${facts.rule}`
       }`;

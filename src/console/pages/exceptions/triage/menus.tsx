@@ -45,7 +45,7 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
             loading={assigning.isPending}
             {...(isPhone
               ? { px: 'xs', style: { flex: 'none' }, 'aria-label': label }
-              : { leftSection: <IconUserPlus size={16} /> })}
+              : { leftSection: <IconUserPlus size={16} />, w: 144 })}
             {...props}
           >
             {isPhone ? <IconUserPlus size={18} /> : label}
@@ -171,7 +171,7 @@ export function ResolveMenu({ groupIds, serviceId, size = 'sm', onDone }: Resolv
           </Button>
         )}
         entries={[
-          { text: 'Fixed in the next release', onClick: resolveInNext },
+          { text: 'Fixed in the next release (resolves its open incident, too)', onClick: resolveInNext },
           { text: 'Fixed in a release …', onClick: () => setIsNaming(true) },
         ]}
       />

@@ -11,6 +11,7 @@ import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person_dot.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
+import { InviteInstead } from '#console/pages/oncall/join_team.tsx';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -146,7 +147,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
         label="Add a person"
         isLabelHidden
         placeholder={isTogether ? 'Add a person to the last turn' : 'Add a person'}
-        options={people.map(({ userId, name, role }) => ({ value: userId, label: onCallLabel(name, role) }))}
+        options={people.map((person) => ({ value: person.userId, label: onCallLabel(person) }))}
         value={null}
         onSearch={(text) => {
           isAwaited.current = false;
@@ -158,6 +159,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
         emptyText="Nobody has this name"
         error={error}
       />
+      <InviteInstead teamId={teamId} />
       {!isPlain && (
         <Group gap="md" mt={6}>
           <Checkbox

@@ -1,12 +1,15 @@
 import { NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
+import { membersQuery } from '#console/api/organization.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
+import { onCallLabel } from '#console/components/text/role.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
@@ -41,7 +44,7 @@ const LABELS = { userId: 'Who is on call', from: 'From', to: 'Until', layerId: '
 
 /** Form that puts somebody on call for the shift or for a part of it. */
 export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
-  const { session } = useOrganization();
+  const { org, session } = useOrganization();
   const [start] = useState(() => Math.max(selection.since, serverNow()));
   const end = selection.until ?? start + DAY_MS;
   const [values, setValues, draft] = useDraftState<Entered>({
@@ -50,8 +53,13 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
   });
   const { userId } = values;
   const close = closePeople(schedule, selection.userId);
+  const members = useQuery(membersQuery(org.orgId, { userIds: [...close] })).data?.members;
   const names = useNamesOf([...close, ...(userId === null ? [] : [userId])]);
   const memberName = (id: string) => names.nameOf(id) ?? nameOf(id);
+  const labelOf = (id: string): string => {
+    const member = members?.find(({ userId: candidate }) => candidate === id);
+    return member === undefined ? memberName(id) : onCallLabel(member);
+  };
   const from = values.from ?? toLocalField(start);
   const to = values.to ?? toLocalField(end);
   const setUserId = (id: string | null): void => setValues({ ...values, userId: id });
@@ -101,7 +109,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
                 value={id}
                 data-autofocus={index === 0 ? true : undefined}
                 aria-invalid={faults.userId === undefined ? undefined : true}
-                label={<Person userId={id}>{id === session.user.userId ? 'You' : memberName(id)}</Person>}
+                label={<Person userId={id}>{id === session.user.userId ? 'You' : labelOf(id)}</Person>}
                 className={classes.person}
               />
             ))}

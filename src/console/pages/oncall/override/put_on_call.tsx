@@ -1,4 +1,4 @@
-import { SimpleGrid, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -113,8 +113,27 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
           }
         />
       </SimpleGrid>
+      <Group gap={6} role="group" aria-label="Until">
+        {presets(start).map(({ label, until }) => (
+          <Button key={label} size="compact-xs" variant="default" onClick={() => setTo(toLocalField(until))}>
+            {label}
+          </Button>
+        ))}
+      </Group>
     </FormDialog>
   );
+}
+
+/** Usual ends of an override that begins now: the next morning, and a day later. */
+function presets(start: number): readonly { readonly label: string; readonly until: number }[] {
+  const morning = new Date(start);
+  morning.setHours(8, 0, 0, 0);
+  if (morning.getTime() <= start) morning.setDate(morning.getDate() + 1);
+  return [
+    { label: 'Until 08:00', until: morning.getTime() },
+    { label: 'For 24 hours', until: start + DAY_MS },
+    { label: 'For a week', until: start + 7 * DAY_MS },
+  ];
 }
 
 /** Returns the schedules that the page shows until something is typed, then those that the server finds. */

@@ -29,13 +29,14 @@ export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void,
       layerId === undefined
         ? await invoke(org.orgId, 'create_schedule_override', { scheduleId, ...override })
         : await invoke(org.orgId, 'create_layer_override', { scheduleId, layerId, ...override }),
-    async onSuccess({ overrideId, userId, startAt, endAt }) {
+    async onSuccess({ overrideId, userId, startAt, endAt, warnings }) {
       const when = `from ${momentText(Date.parse(startAt))} until ${momentText(Date.parse(endAt))}.`;
       const isMe = userId === session.user.userId || nameOf === undefined;
       const message = isMe
         ? named`You are on call in ${name} ${when}`
         : named`${nameOf(userId)} is on call in ${name} ${when}`;
-      showUndoable(message, () => removing.mutate(overrideId));
+      const said = warnings.length === 0 ? message : [message, ' ', warnings.join(' ')];
+      showUndoable(said, () => removing.mutate(overrideId));
       onDone();
       await refresh('teams');
     },
