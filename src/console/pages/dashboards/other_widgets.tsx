@@ -10,7 +10,6 @@ import { monitorsQuery } from '#console/api/services.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { NoteText } from '#console/components/text/note_text.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import type { ChartSeries } from '#console/components/time_chart/chart_series.ts';
@@ -137,9 +136,7 @@ export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
   if (timeline === null) return <Skeleton height="100%" />;
   const { schedules, nameOf } = timeline;
   if (schedules.length === 0) {
-    return (
-      <p className={classes.empty}>{teamId === null ? 'No team has a schedule.' : 'This team has no schedule.'}</p>
-    );
+    return <p className={classes.empty}>{teamId === null ? 'No team' : 'This team'} has no schedule.</p>;
   }
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="On call">
@@ -233,12 +230,35 @@ function Value({ value, measure, openValues }: ValueProps) {
   );
 }
 
-/** Widget of a text in Markdown. */
+/** Text in which headings begin with #, items with -; everything else is a paragraph. */
 export function TextWidget({ text }: { readonly text: string }) {
+  const lines = text.split('\n').map((line, place) => ({ line: line.trimEnd(), place }));
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Text">
-      <NoteText>{text}</NoteText>
+      {lines.map(({ line, place }) => {
+        const heading = /^#{1,4}\s+(.*)$/.exec(line)?.[1];
+        if (heading !== undefined) return <h3 key={place}>{heading}</h3>;
+        const item = /^[-*]\s+(.*)$/.exec(line)?.[1];
+        return (
+          <p key={place} className={item === undefined ? classes.paragraph : classes.item} dir="auto">
+            <Linked text={item ?? line} />
+          </p>
+        );
+      })}
     </div>
+  );
+}
+
+/** Text whose addresses are links. */
+function Linked({ text }: { readonly text: string }) {
+  return text.split(/(https?:\/\/[^\s<>"')]+)/).map((part, place) =>
+    place % 2 === 1 ? (
+      <a key={place} href={part} target="_blank" rel="noreferrer noopener">
+        {part}
+      </a>
+    ) : (
+      part
+    ),
   );
 }
 

@@ -208,7 +208,7 @@ function ExceptionDetails({ incident }: { readonly incident: Incident }) {
       action={
         <CauseLinks incident={incident}>
           <Link to="/exceptions/$groupId" params={{ groupId }}>
-            All of it
+            Open the exception
           </Link>
         </CauseLinks>
       }

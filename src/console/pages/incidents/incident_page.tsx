@@ -157,7 +157,9 @@ function ActorName({ by }: { readonly by: NonNullable<IncidentWithLog['acknowled
   return by.userId === undefined ? name : <Person userId={by.userId}>{name}</Person>;
 }
 
-function Answers({ incident: { incidentId, status } }: { readonly incident: IncidentWithLog }) {
+function Answers({ incident }: { readonly incident: IncidentWithLog }) {
+  const { incidentId, status } = incident;
+  const [isHandingOver, setIsHandingOver] = useState(false);
   const answering = useAnswerIncidents();
   const answer = (kind: Answer) => () => answering.mutate({ answer: kind, incidentIds: [incidentId] });
   useShortcut('a', answer('acknowledge'));
@@ -175,6 +177,10 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
       <Button variant="default" onClick={answer('resolve')}>
         Resolve
       </Button>
+      <Button variant="default" px="xs" onClick={() => setIsHandingOver(true)}>
+        Hand over
+      </Button>
+      {isHandingOver && <Reassign incident={incident} onClose={() => setIsHandingOver(false)} />}
     </ItemActions>
   );
 }
@@ -296,6 +302,7 @@ function StormFacts({ member: { severity, occurrences, joinedAt } }: { readonly 
 const ChangeSeverity = lazyPart(() =>
   import('#console/pages/incidents/change_severity.tsx').then((m) => m.ChangeSeverity),
 );
+const Reassign = lazyPart(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
 const HandOver = lazyPart(() => import('#console/pages/incidents/hand_over.tsx').then((m) => m.HandOver));
 
 const PublishDialog = lazyPart(() =>

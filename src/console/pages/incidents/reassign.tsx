@@ -42,7 +42,7 @@ const DEBOUNCE_MS = 150;
 export function Reassign({ incident, onClose }: { readonly incident: IncidentWithLog; readonly onClose: () => void }) {
   const { org, session } = useOrganization();
   const { incidentId, status, escalation } = incident;
-  const [{ kind, picked }, setValues, draft] = useDraftState<Entered>({
+  const [{ kind, picked: chosen }, setValues, draft] = useDraftState<Entered>({
     form: `reassign_incident ${incidentId}`,
     base: { kind: 'person', picked: null },
   });
@@ -54,6 +54,8 @@ export function Reassign({ incident, onClose }: { readonly incident: IncidentWit
     placeholderData: keepPreviousData,
   });
   const people = data === undefined ? [] : choicesOf(data, kind, session.user.userId);
+  // What was picked may have changed since, as when somebody has added their number.
+  const picked = people.find(({ value }) => value === chosen?.value) ?? chosen;
   const choices = picked === null || people.some(({ value }) => value === picked.value) ? people : [picked, ...people];
   // Until the server has answered for the typed text, only names that contain it are offered.
   const offered = choices.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
@@ -86,7 +88,7 @@ export function Reassign({ incident, onClose }: { readonly incident: IncidentWit
   return (
     <FormDialog
       onClose={onClose}
-      title={`Reassign #${incident.number}`}
+      title={`Hand over #${incident.number}`}
       saving={reassigning}
       failure="Nobody was paged"
       atFields={{ to: picked }}

@@ -127,6 +127,11 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
             <Button type="submit" loading={saving.isPending} disabled={!form.isDirty() || draft.conflicts.length > 0}>
               Save
             </Button>
+            {contact.phone !== null && !form.isDirty() && (
+              <Button variant="default" component="a" href="#tests">
+                Send a test
+              </Button>
+            )}
           </Group>
         </Stack>
       </Form>
@@ -138,6 +143,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
 export function ChannelsCard({ me }: { readonly me: Me }) {
   return (
     <Card
+      anchor="tests"
       title="How you are reached"
       about="A test takes the same way as a page. Try each channel once before you are on call."
       rows={SHOWN_CHANNELS.map((channel) => (
@@ -161,10 +167,13 @@ interface ChannelRowProps {
 function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   const { orgId } = useOrganization().org;
   const { userId } = useOrganization().session.user;
+  const results = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useStoredTests(`tocsin-tests:${orgId}:${userId}:${channel}`);
   const test = useMutation({
     mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
     onSuccess: ({ testNotifications }) => setShown(testNotifications.map(({ notificationId }) => notificationId)),
+    // On a phone the row may be behind the navigation at the bottom.
+    onSettled: () => results.current?.scrollIntoView({ block: 'nearest' }),
   });
   const destination = useDestination(channel, me);
   return (
@@ -173,8 +182,8 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
       title={CHANNEL_DECLARATIONS[channel].title}
       sub={
         <>
-          {isConfigured ? (destination ?? missing(channel)) : 'Not set up on this server. Ask your administrator.'}
-          <div aria-live="polite">
+          {isConfigured ? (destination ?? missing(channel)) : <NotSetUp />}
+          <div aria-live="polite" ref={results} style={{ minHeight: '1.375rem', scrollMarginBottom: '7rem' }}>
             {test.isError && errorMessage(test.error)}
             {!test.isPending && shown.map((id) => <TestResult key={id} notificationId={id} />)}
           </div>
@@ -191,6 +200,17 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
         Send a test
       </Button>
     </Row>
+  );
+}
+
+/** Says that a channel is not set up: to those who may look why, where. */
+function NotSetUp() {
+  const { isAdmin } = useOrganization();
+  if (!isAdmin) return 'Not set up on this server. Ask your administrator.';
+  return (
+    <>
+      Not set up on this server. <Link to="/settings/delivery">See delivery</Link>
+    </>
   );
 }
 

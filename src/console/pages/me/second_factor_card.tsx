@@ -50,6 +50,7 @@ export function SecondFactorCard() {
   };
   return (
     <Card
+      anchor="second-factor"
       title="Second factor"
       about={
         hasAny

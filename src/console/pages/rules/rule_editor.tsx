@@ -161,7 +161,7 @@ export function RuleEditor(props: RuleEditorProps) {
             clearLabel="Page nobody"
             description={
               values.escalationPolicyId === null
-                ? 'Without an escalation policy it opens incidents and pages nobody.'
+                ? 'Without an escalation policy it opens incidents and pages nobody. A team that is not listed has no policy yet.'
                 : undefined
             }
             value={values.escalationPolicyId}

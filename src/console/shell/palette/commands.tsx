@@ -52,13 +52,18 @@ export function usePages(text: string): SpotlightActionGroupData {
 /** Returns what people often begin, for those who may. The words are those by which it is looked for besides its label. */
 export function useCommands(text: string): SpotlightActionGroupData {
   const navigate = useNavigate();
-  const { session, may, isAdmin } = useOrganization();
+  const { session, org, may, isAdmin } = useOrganization();
   const onCall = may('oncall:edit')
     ? [
         {
           label: 'Declare an incident',
           words: 'create open new page',
           go: () => navigate({ to: '/incidents', hash: 'declare' }),
+        },
+        {
+          label: 'Hand over an incident',
+          words: 'reassign escalate pass on',
+          go: () => navigate({ to: '/incidents' }),
         },
         {
           label: 'Put yourself on call',
@@ -104,6 +109,26 @@ export function useCommands(text: string): SpotlightActionGroupData {
       words: 'new token',
       go: () => navigate({ to: '/settings/api-keys', hash: 'create' }),
     },
+    {
+      label: 'Add your phone number',
+      words: 'contact sms call mobile telephone',
+      go: () => navigate({ to: '/me', hash: 'phone' }),
+    },
+    {
+      label: 'Set up your second factor',
+      words: '2fa mfa totp passkey authenticator security',
+      go: () => navigate({ to: '/me', hash: 'second-factor' }),
+    },
+    { label: 'See who is on call', words: 'now schedule rota', go: () => navigate({ to: '/oncall' }) },
+    ...(org.role === 'owner'
+      ? [
+          {
+            label: 'Export the organization',
+            words: 'download everything archive backup zip data',
+            go: () => navigate({ to: '/settings/members', hash: 'export' }),
+          },
+        ]
+      : []),
     { label: 'Send yourself a test', words: 'page phone sms call push mail', go: () => navigate({ to: '/me' }) },
   ];
   return {

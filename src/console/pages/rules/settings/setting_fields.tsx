@@ -95,7 +95,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           error={errorOf('byLabel')}
         />
         <div className={classes.pair}>
-          {minutes('forMinutes', 'Opens once breached for')}
+          {minutes('forMinutes', 'Opens once that holds for')}
           {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
         </div>
         <NumberInput
