@@ -164,7 +164,9 @@ test('the list of members warns of those in no team whom nothing reaches, unless
     const { members } = await run(listMembers, {});
     return members.find(({ userId }: { userId: string }) => userId === cleo.userId).warnings;
   };
-  expect(await warnings()).toEqual(['Nothing reaches Cleo: each channel is off, lacks an address, or is not set up.']);
+  expect(await warnings()).toEqual([
+    'Nothing reaches Cleo: each channel is off, lacks an address, or is not set up on this server.',
+  ]);
   await w.context.db.sql.run('update memberships set phone = $2 where user_id = $1', [cleo.userId, PHONE]);
   expect(await warnings()).toEqual([]);
 });
