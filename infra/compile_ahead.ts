@@ -20,7 +20,6 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
     '#entry/compose.ts',
     '#entry/first_run.ts',
     '#entry/program.ts',
-    '#workers/main.ts',
     '#workers/worker_role.ts',
     '#entry/migrate_stores.ts',
     ...migrationsOf('postgres'),
@@ -32,7 +31,6 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
     '#infra/embedded/banner.ts',
     '@tocsin/phone-simulator',
     '@tocsin/chdb-server',
-    '#workers/main.ts',
     '#workers/pager_role.ts',
   ],
 };
