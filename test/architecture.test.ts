@@ -269,6 +269,12 @@ test('whatever gives people roles tells of those who are paged and may not answe
   expect(others.filter((file) => !/notifyOfLoweredRole|listPagedBy/.test(readSource(file)))).toEqual([]);
 });
 
+test('links of the console to a part of a page go by the router', () => {
+  // The page has a base, so that the address of a fragment alone would lead to the first page. The first link jumps itself.
+  const files = sourceFiles('src/console', /\.tsx$/).filter((file) => /href="#/.test(readSource(file)));
+  expect(files).toEqual(['src/console/shell/shell.tsx']);
+});
+
 test('no file has more than 400 lines', () => {
   const files = ['src', 'workers', 'infra', 'test'].flatMap((folder) => sourceFiles(folder, /\.(?:tsx?|js|css|md)$/));
   const lengths = files.map((file) => ({ file, lines: readSource(file).trimEnd().split('\n').length }));

@@ -283,8 +283,6 @@ function byKeyboard(page: Page): InputMethod {
       await go(field);
       await keyboard.press('Control+a');
       if (text === '') await keyboard.press('Delete');
-      // Fields of times have a part for each number, in an order that depends on the language.
-      else if (/date|time/.test((await field.getAttribute('type')) ?? '')) await field.fill(text);
       else await keyboard.type(text);
     },
     async choose(field, label) {

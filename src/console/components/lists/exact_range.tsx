@@ -1,9 +1,10 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 
 interface ExactRangeProps {
   readonly from: number;
@@ -34,22 +35,8 @@ export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
         }}
       >
         <Stack>
-          <TextInput
-            type="datetime-local"
-            label="From"
-            value={start}
-            error={startFault}
-            onChange={(event) => setStart(event.currentTarget.value)}
-            data-autofocus
-          />
-          <TextInput
-            type="datetime-local"
-            label="To"
-            description="In your own time zone."
-            value={end}
-            error={endFault}
-            onChange={(event) => setEnd(event.currentTarget.value)}
-          />
+          <TimeField label="From" value={start} error={startFault} onChange={setStart} data-autofocus />
+          <TimeField label="To" description="In your own time zone." value={end} error={endFault} onChange={setEnd} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel

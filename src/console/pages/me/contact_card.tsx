@@ -128,7 +128,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
               Save
             </Button>
             {contact.phone !== null && !form.isDirty() && (
-              <Button variant="default" component="a" href="#tests">
+              <Button variant="default" component={Link} to="/me" hash="tests">
                 Send a test
               </Button>
             )}

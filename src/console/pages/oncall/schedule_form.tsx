@@ -8,6 +8,7 @@ import { Form } from '#console/components/forms/form.tsx';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
 import {
@@ -183,12 +184,11 @@ export function beginningText({ handOverAt, hours, timezone }: ScheduleDraft, no
 
 function HandOverField({ draft, error, onChange }: FieldProps) {
   return (
-    <TextInput
+    <TimeField
       label="First turn begins"
       description={beginningText(draft, serverNow())}
-      type="datetime-local"
       value={draft.handOverAt}
-      onChange={({ currentTarget }) => onChange({ ...draft, handOverAt: currentTarget.value })}
+      onChange={(value) => onChange({ ...draft, handOverAt: value })}
       error={error}
     />
   );

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import { Warnings } from '#console/pages/policies/warnings.tsx';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import { fromLocalInput, nextNight, toLocalInput } from '#console/pages/simulator/simulator_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 
 /** Pause in typing, in milliseconds, after which the server is asked whom the steps would page. */
 const DEBOUNCE_MS = 200;
@@ -47,13 +48,7 @@ export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
         If an incident opened {asked === null ? 'now' : 'then'}
       </h2>
       <div className={classes.previewTime}>
-        <TextInput
-          aria-label="Time of the incident"
-          type="datetime-local"
-          size="xs"
-          value={at}
-          onChange={(event) => setAt(event.currentTarget.value)}
-        />
+        <TimeField aria-label="Time of the incident" size="xs" value={at} onChange={setAt} />
         <Button size="xs" variant="default" onClick={() => setAt(toLocalInput(Date.parse(nextNight(serverNow()))))}>
           Next night, 3:00
         </Button>

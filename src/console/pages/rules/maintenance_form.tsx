@@ -11,6 +11,7 @@ import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import classes from '#console/pages/rules/maintenance_form.module.css';
 import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
 import {
@@ -232,20 +233,18 @@ interface StartAndEndProps {
 function StartAndEnd({ part: { values, set, faults }, labels: [start, end], endDescription }: StartAndEndProps) {
   return (
     <div className={classes.pair}>
-      <TextInput
-        type="datetime-local"
+      <TimeField
         label={start}
         description="Empty: from now on."
         value={values.startsAt}
-        onChange={(event) => set({ startsAt: event.currentTarget.value })}
+        onChange={(value) => set({ startsAt: value })}
         error={faults['startsAt']}
       />
-      <TextInput
-        type="datetime-local"
+      <TimeField
         label={end}
         description={endDescription}
         value={values.endsAt}
-        onChange={(event) => set({ endsAt: event.currentTarget.value })}
+        onChange={(value) => set({ endsAt: value })}
         error={faults['endsAt']}
       />
     </div>
@@ -298,11 +297,11 @@ function Weekly({ values, set, faults }: PartProps) {
         </Group>
       </Checkbox.Group>
       <div className={classes.pair}>
-        <TextInput
-          type="time"
+        <TimeField
+          kind="time"
           label="At"
           value={startTime}
-          onChange={(event) => set({ startTime: event.currentTarget.value })}
+          onChange={(value) => set({ startTime: value })}
           error={faults['recurrence.startTime']}
         />
         <NumberInput

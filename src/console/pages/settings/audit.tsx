@@ -20,7 +20,7 @@ import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { Status } from '#console/components/status.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { DayField } from '#console/components/forms/day_field.tsx';
+import { DayField } from '#console/components/forms/time_field.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';

@@ -10,6 +10,7 @@ import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Permission = NonNullable<ApiKey['permissions']>[number];
@@ -133,9 +134,11 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
           </SimpleGrid>
         </Checkbox.Group>
       )}
-      <TextInput
+      <TimeField
         {...form.getInputProps('expiresAt')}
-        type="date"
+        value={form.values.expiresAt}
+        onChange={(day) => form.setFieldValue('expiresAt', day)}
+        kind="date"
         label="Last day"
         description="Leave empty for a key that works until it is revoked."
         maw={220}

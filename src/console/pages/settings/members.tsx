@@ -2,7 +2,7 @@ import { Button, Checkbox, NativeSelect, Skeleton, Stack, Switch, Text } from '@
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke, topicKey } from '#console/api/actions.ts';
@@ -69,7 +69,7 @@ export function Members() {
             What roles may do
           </Button>
           {org.role === 'owner' && (
-            <Button variant="default" component="a" href="#export">
+            <Button variant="default" component={Link} to="/settings/members" hash="export">
               Export
             </Button>
           )}

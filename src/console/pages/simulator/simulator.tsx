@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconLink, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -16,6 +16,7 @@ import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import classes from '#console/pages/simulator/simulator.module.css';
@@ -123,12 +124,11 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
           onChange={(chosen) => change({ ...(chosen !== null && { policy: chosen }), ...(at !== undefined && { at }) })}
           error={undefined}
         />
-        <TextInput
+        <TimeField
           label="Time"
-          type="datetime-local"
           value={toLocalInput(Date.parse(shownAt))}
-          onChange={(event) => {
-            const time = fromLocalInput(event.currentTarget.value);
+          onChange={(value) => {
+            const time = fromLocalInput(value);
             if (time !== null) setTime(time);
           }}
         />

@@ -1,4 +1,4 @@
-import { NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { NumberInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
@@ -7,6 +7,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useSnooze } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { readLocalField } from '#console/pages/oncall/local_time.ts';
@@ -73,11 +74,10 @@ export function SnoozeDialog({ groupIds, onClose }: SnoozeDialogProps) {
             Ignored until the first of these. Then unresolved again, and you are told by mail. Leave empty what does not
             matter.
           </Text>
-          <TextInput
+          <TimeField
             label="Until"
-            type="datetime-local"
             value={values.until}
-            onChange={(event) => set({ until: event.currentTarget.value })}
+            onChange={(value) => set({ until: value })}
             error={fault ?? faults['until']}
             data-autofocus
           />

@@ -16,6 +16,7 @@ import { useState } from 'react';
 import { actionQuery, invoke } from '#console/api/actions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { type LayerDraft, type RotationUnit, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
 import {
@@ -126,18 +127,16 @@ export function LayerFields(props: LayerFieldsProps) {
             />
           </Group>
           <Stack gap="sm">
-            <TextInput
+            <TimeField
               label="Turns are counted from"
-              type="datetime-local"
               value={layer.startsAt}
-              onChange={({ currentTarget }) => onChange({ startsAt: currentTarget.value })}
+              onChange={(value) => onChange({ startsAt: value })}
               error={faultOf('startsAt')}
             />
-            <TextInput
+            <TimeField
               label="Ends (optional)"
-              type="datetime-local"
               value={layer.endsAt}
-              onChange={({ currentTarget }) => onChange({ endsAt: currentTarget.value })}
+              onChange={(value) => onChange({ endsAt: value })}
               error={faultOf('endsAt')}
             />
           </Stack>

@@ -1,4 +1,4 @@
-import { NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Radio, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -12,6 +12,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { onCallLabel } from '#console/components/text/role.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { Person } from '#console/components/text/person_dot.tsx';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { layersOf } from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/override/override_form.module.css';
@@ -125,18 +126,16 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
           onChange={setUserId}
         />
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-          <TextInput
+          <TimeField
             label="From"
-            type="datetime-local"
             value={from}
-            onChange={({ currentTarget }) => setValues({ ...values, from: currentTarget.value })}
+            onChange={(value) => setValues({ ...values, from: value })}
             error={faults.from}
           />
-          <TextInput
+          <TimeField
             label="Until"
-            type="datetime-local"
             value={to}
-            onChange={({ currentTarget }) => setValues({ ...values, to: currentTarget.value })}
+            onChange={(value) => setValues({ ...values, to: value })}
             error={faults.to}
           />
         </SimpleGrid>

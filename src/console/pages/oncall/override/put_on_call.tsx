@@ -1,4 +1,4 @@
-import { Button, Group, SimpleGrid, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { TimeField } from '#console/components/forms/time_field.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -92,18 +93,16 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
         {...(first !== null && { 'data-autofocus': true })}
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <TextInput
+        <TimeField
           label="From"
-          type="datetime-local"
           value={from}
-          onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+          onChange={setFrom}
           error={startAt === null ? 'Enter a day and a time.' : refused['startAt']}
         />
-        <TextInput
+        <TimeField
           label="Until"
-          type="datetime-local"
           value={to}
-          onChange={({ currentTarget }) => setTo(currentTarget.value)}
+          onChange={setTo}
           error={
             endAt === null
               ? 'Enter a day and a time.'

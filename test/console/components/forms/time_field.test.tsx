@@ -3,7 +3,7 @@ import { MantineProvider } from '@mantine/core';
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { DayField } from '#console/components/forms/day_field.tsx';
+import { DayField, TimeField } from '#console/components/forms/time_field.tsx';
 
 afterEach(cleanup);
 
@@ -36,11 +36,9 @@ test('a year typed digit by digit is told once it is whole, and the field keeps 
 });
 
 test('a date that is half typed changes nothing, and an emptied one clears the filter', () => {
-  const { input, type, onChange } = show('2026-11-28');
-  Object.defineProperty(input, 'validity', { configurable: true, value: { badInput: true } });
-  type('');
+  const { type, onChange } = show('2026-11-28');
+  type('2026-11-');
   expect(onChange).not.toHaveBeenCalled();
-  Object.defineProperty(input, 'validity', { configurable: true, value: { badInput: false } });
   type('2026-11-29');
   type('');
   expect(onChange.mock.calls).toEqual([['2026-11-29'], [undefined]]);
@@ -53,4 +51,25 @@ test('a day that the address says by itself is shown', () => {
   arrive(undefined);
   expect(input.value).toBe('');
   expect(onChange).not.toHaveBeenCalled();
+});
+
+test('a time is shown and typed with 24 hours, whatever the language of the browser, and no other text has a value', () => {
+  const onChange = vi.fn<(value: string) => void>();
+  render(
+    <MantineProvider env="test">
+      <TimeField label="Until" value="2026-11-28T21:05" onChange={onChange} />
+    </MantineProvider>,
+  );
+  const input = screen.getByLabelText<HTMLInputElement>('Until');
+  expect(input.value).toBe('2026-11-28 21:05');
+  const type = (text: string) => {
+    fireEvent.change(input, { target: { value: text } });
+    return onChange.mock.lastCall?.[0];
+  };
+  expect(type('2026-11-28 9:30')).toBe('2026-11-28T09:30');
+  expect(type('2026-11-28T22:00')).toBe('2026-11-28T22:00');
+  for (const text of ['2026-11-28', '2026-11-28 24:30', '2026-02-30 10:00', '11/28/2026, 9:30 PM']) {
+    expect(type(text)).toBe('');
+    expect(input.value).toBe(text);
+  }
 });
