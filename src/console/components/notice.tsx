@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { type NotificationData, notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconArrowBackUp, IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
@@ -9,29 +9,42 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 
 /** Time for which a change can be undone, in milliseconds. The server holds back its messages for as long. */
 const UNDO_MS = 10_000;
+/** Time for which what is not well is shown, in milliseconds. */
+const LONG_MS = 12_000;
 
 const FRAME = { withBorder: true, closeButtonProps: { 'aria-label': 'Close this notice' } } as const;
 
 /** Id of the last notice without a button. */
 let lastSaid: string | null = null;
 
-/** Shows briefly that something was done. It replaces the previous notice: two at once would cover too much. */
-export function showSuccess(message: ReactNode): void {
+/**
+ * Shows briefly that something was done, and for longer what is not well about it. It replaces the previous notice: two
+ * at once would cover too much.
+ */
+export function showSuccess(message: ReactNode, warnings: readonly string[] = []): void {
   if (lastSaid !== null) notifications.hide(lastSaid);
-  lastSaid = notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, ...FRAME });
+  lastSaid = notifications.show(framed(message, warnings));
+}
+
+/** Returns a notice that is green, or amber with what is not well below its message. */
+function framed(message: ReactNode, warnings: readonly string[]): NotificationData {
+  if (warnings.length === 0) return { message, color: 'green', icon: <IconCheck size={18} />, ...FRAME };
+  const lines = warnings.map((warning) => <div key={warning}>{warning}</div>);
+  const icon = <IconAlertTriangle size={18} />;
+  return { title: message, message: lines, color: 'yellow', icon, ...FRAME, autoClose: LONG_MS };
 }
 
 /** Shows that something was done, with an offer to undo it for 10 s, by a button or the letter u. */
-export function showUndoable(message: ReactNode, undo: () => void): void {
+export function showUndoable(message: ReactNode, undo: () => void, warnings: readonly string[] = []): void {
   const undoOnce = (): void => {
     notifications.hide(id);
     undo();
   };
+  const { title, message: said, ...frame } = framed(message, warnings);
   const id = notifications.show({
-    message: <Undoable onUndo={undoOnce}>{message}</Undoable>,
-    color: 'green',
-    icon: <IconCheck size={18} />,
-    ...FRAME,
+    ...frame,
+    title,
+    message: <Undoable onUndo={undoOnce}>{said}</Undoable>,
     autoClose: UNDO_MS,
   });
 }
@@ -56,7 +69,7 @@ export function showError(title: ReactNode, error: unknown): void {
     color: 'red',
     icon: <IconAlertTriangle size={18} />,
     ...FRAME,
-    autoClose: 12_000,
+    autoClose: LONG_MS,
     role: 'alert',
   });
 }

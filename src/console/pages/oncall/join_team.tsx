@@ -1,10 +1,12 @@
 import { Checkbox, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 
+import { invitationsQuery } from '#console/api/organization.ts';
 import { TextButton } from '#console/components/buttons.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { showError } from '#console/components/notice.tsx';
-import { Status } from '#console/components/status.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const InviteMember = lazyDialog(() => import('#console/pages/settings/invite_member.tsx').then((m) => m.InviteMember));
@@ -47,17 +49,18 @@ export function InviteInstead({ teamId }: { readonly teamId: string }) {
   );
 }
 
-/** Returns a message with what is not well about what was done. */
-export function withWarnings(message: ReactNode, warnings: readonly string[]): ReactNode {
+/** Line on people who were invited into the team and have not accepted, for those who may see invitations. */
+export function InvitedIntoTeam({ teamId }: { readonly teamId: string }) {
+  const { org, isAdmin } = useOrganization();
+  const { data } = useInfiniteQuery({ ...invitationsQuery(org.orgId), enabled: isAdmin });
+  const invited = (data?.pages ?? [])
+    .flatMap(({ invitations }) => invitations)
+    .filter(({ status, teamIds }) => status === 'pending' && teamIds.includes(teamId));
+  if (invited.length === 0) return null;
   return (
-    <>
-      {message}
-      {warnings.map((warning) => (
-        <div key={warning}>
-          <Status tone="amber">{warning}</Status>
-        </div>
-      ))}
-    </>
+    <Text size="sm" c="dimmed" mb="xs">
+      Invited, and here once they have accepted: <Name>{invited.map(({ email }) => email).join(', ')}</Name>
+    </Text>
   );
 }
 

@@ -14,7 +14,7 @@ import { Back, Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
-import { JoinTeam, showNotJoined, withWarnings } from '#console/pages/oncall/join_team.tsx';
+import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
@@ -59,7 +59,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
       if (draft.joinTeam) {
         await addToTeam(orgId, ownTeamId, strangers).catch(showNotJoined);
       }
-      showSuccess(withWarnings(named`${name} is created.`, warnings));
+      showSuccess(named`${name} is created.`, warnings);
       const to = isContinued ? '/oncall/schedules/$scheduleId/edit' : '/oncall/schedules/$scheduleId';
       await navigate({ to, params: { scheduleId } });
     },

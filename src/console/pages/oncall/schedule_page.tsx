@@ -32,7 +32,6 @@ import {
   type ShownSchedule,
   type ShownTimeline,
 } from '#console/pages/oncall/use_timeline.ts';
-import { withWarnings } from '#console/pages/oncall/join_team.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 
@@ -105,7 +104,7 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
     mutationFn: () => invoke(orgId, 'duplicate_schedule', { scheduleId, name: (name ?? '').trim() }),
     async onSuccess(copy) {
       setName(null);
-      showSuccess(withWarnings(named`${copy.name} is created.`, copy.warnings));
+      showSuccess(named`${copy.name} is created.`, copy.warnings);
       // The template of the policy names the schedules that the team has now.
       await refresh('teams');
       if (thenPolicy) await navigate({ to: '/oncall/policies/new', search: { team: teamId, template: 0 } });

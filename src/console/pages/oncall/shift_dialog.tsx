@@ -23,7 +23,6 @@ import {
   type ShownSchedule,
   useTimeline,
 } from '#console/pages/oncall/use_timeline.ts';
-import { withWarnings } from '#console/pages/oncall/join_team.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 
@@ -320,7 +319,7 @@ function useSwap(scheduleName: string, onDone: () => void) {
     async onSuccess({ first, second, warnings }) {
       const undo = (): void =>
         undoing.mutate({ firstOverrideId: first.overrideId, secondOverrideId: second.overrideId });
-      showUndoable(withWarnings(named`The shifts in ${scheduleName} are swapped.`, warnings), undo);
+      showUndoable(named`The shifts in ${scheduleName} are swapped.`, undo, warnings);
       onDone();
       await refresh();
     },

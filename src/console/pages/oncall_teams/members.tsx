@@ -16,6 +16,7 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named, Sentence } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
+import { InvitedIntoTeam } from '#console/pages/oncall/join_team.tsx';
 import {
   CONTACT_LABELS,
   CONTACT_VALIDATION,
@@ -85,6 +86,7 @@ export function Members({ team }: { readonly team: TeamDetails }) {
       }
     >
       {members.length === 0 && <NoMembers team={team} />}
+      <InvitedIntoTeam teamId={teamId} />
       {edited !== null && <EditMember member={edited} onClose={() => setEdited(null)} />}
       {removed !== null && <RemoveMember team={team} member={removed} onClose={() => setRemoved(null)} />}
     </Card>

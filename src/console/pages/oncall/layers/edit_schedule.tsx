@@ -15,7 +15,7 @@ import {
   layersInput,
 } from '#console/pages/oncall/layers/layers_draft.ts';
 import { LayersForm } from '#console/pages/oncall/layers/layers_form.tsx';
-import { JoinTeam, showNotJoined, withWarnings } from '#console/pages/oncall/join_team.tsx';
+import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
@@ -62,7 +62,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
     async onSuccess({ name, warnings }) {
       stored.done();
       if (joinTeam) await addToTeam(orgId, teamId, strangers).catch(showNotJoined);
-      showSuccess(withWarnings(named`${name} is saved.`, warnings));
+      showSuccess(named`${name} is saved.`, warnings);
       await back();
     },
     // After a conflict the form shows what somebody else has changed.

@@ -1,9 +1,8 @@
 import { ActionIcon, Button, Checkbox, Group, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconCheck, IconPlus, IconX } from '@tabler/icons-react';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 
-import { invitationsQuery } from '#console/api/organization.ts';
 import { teamQuery } from '#console/api/teams.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { onCallLabel } from '#console/components/text/role.ts';
@@ -11,7 +10,7 @@ import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person_dot.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
-import { InviteInstead } from '#console/pages/oncall/join_team.tsx';
+import { InvitedIntoTeam, InviteInstead } from '#console/pages/oncall/join_team.tsx';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -215,20 +214,5 @@ function OfTeam({ teamId, turns, onAdd }: OfTeamProps) {
       )}
       <InvitedIntoTeam teamId={teamId} />
     </>
-  );
-}
-
-/** Line on people who were invited into the team and have not accepted: they can be added as soon as they have. */
-function InvitedIntoTeam({ teamId }: { readonly teamId: string }) {
-  const { org, isAdmin } = useOrganization();
-  const { data } = useInfiniteQuery({ ...invitationsQuery(org.orgId), enabled: isAdmin });
-  const invited = (data?.pages ?? [])
-    .flatMap(({ invitations }) => invitations)
-    .filter(({ status, teamIds }) => status === 'pending' && teamIds.includes(teamId));
-  if (invited.length === 0) return null;
-  return (
-    <Text size="sm" c="dimmed" mb="xs">
-      Invited, and offered here once they have accepted: <Name>{invited.map(({ email }) => email).join(', ')}</Name>
-    </Text>
   );
 }

@@ -35,8 +35,7 @@ export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void,
       const message = isMe
         ? named`You are on call in ${name} ${when}`
         : named`${nameOf(userId)} is on call in ${name} ${when}`;
-      const said = warnings.length === 0 ? message : [message, ' ', warnings.join(' ')];
-      showUndoable(said, () => removing.mutate(overrideId));
+      showUndoable(message, () => removing.mutate(overrideId), warnings);
       onDone();
       await refresh('teams');
     },
