@@ -141,7 +141,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   const { groupId, status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } =
     overview;
   const { assignedUserId, assigneeName, assigneeColor, snoozed, firstRelease } = overview;
-  const { isHandled, isNew, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
+  const { isHandled, isNew, isWatched, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
   return (
     <>
       <GroupStatusBadge status={status} isSnoozed={snoozed !== null} />
@@ -191,6 +191,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
           <FixText overview={overview} />
         </span>
       )}
+      {status === 'resolved' && <WatchButton groupId={groupId} isWatched={isWatched} />}
     </>
   );
 }
@@ -225,10 +226,8 @@ interface ActionsProps {
 }
 
 function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
-  const { groupId, serviceId, status, assigneeName, isWatched } = overview;
+  const { groupId, serviceId, status, assigneeName } = overview;
   const setting = useSetStatus();
-  const watching = useWatch(groupId);
-  const watchText = isWatched ? 'You are told if it comes back' : 'Tell me if it comes back';
   const navigate = route.useNavigate();
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const isCrowded = isPhone && status === 'resolved';
@@ -253,16 +252,6 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
         </Button>
       )}
       {mayTriage && <SnoozeMenu groupIds={[groupId]} />}
-      {status === 'resolved' && !isCrowded && (
-        <Button
-          variant="default"
-          aria-pressed={isWatched}
-          loading={watching.isPending}
-          onClick={() => watching.mutate(!isWatched)}
-        >
-          {watchText}
-        </Button>
-      )}
       {mayTriage && <AssignMenu groupIds={[groupId]} assigneeName={assigneeName} />}
       {isPhone ? (
         // A phone has no room for all of their words.
@@ -275,7 +264,6 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
           )}
           entries={[
             ...(mayTriage && isCrowded ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
-            ...(isCrowded ? [{ text: watchText, onClick: () => watching.mutate(!isWatched) }] : []),
             ...(mayCreateRule
               ? [
                   {
@@ -304,15 +292,20 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   );
 }
 
-/** Asks for one mail when a resolved exception comes back, or for none. */
-function useWatch(groupId: string) {
+/** Button that asks for one mail when a resolved exception comes back, or for none. */
+function WatchButton({ groupId, isWatched }: { readonly groupId: string; readonly isWatched: boolean }) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  return useMutation({
+  const watching = useMutation({
     mutationFn: (isWatched: boolean) => invoke(orgId, 'watch_exception', { groupId, isWatched }),
     onError: (error) => showError('This was not changed', error),
     onSuccess: (done) =>
       showSuccess(done.isWatched ? 'You get one mail if it comes back.' : 'You are not told if it comes back.'),
     onSettled: () => refreshExceptions(queryClient, orgId, [groupId]),
   });
+  return (
+    <TextButton aria-pressed={isWatched} onClick={() => watching.mutate(!isWatched)}>
+      {isWatched ? 'You are told if it comes back' : 'Tell me if it comes back'}
+    </TextButton>
+  );
 }

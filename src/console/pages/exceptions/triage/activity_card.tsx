@@ -26,7 +26,7 @@ import classes from '#console/pages/exceptions/triage/activity_card.module.css';
 
 type Entry = ResultOf<'list_exception_activity'>['entries'][number];
 
-/** Comments on a group and its history, newest first. */
+/** Comments on a group and its history, newest first, below the form for a new one, which nothing moves. */
 export function ActivityCard({ groupId }: { readonly groupId: string }) {
   const { org, may } = useOrganization();
   const list = useInfiniteQuery(pagedQuery(org.orgId, 'exceptions', 'list_exception_activity', { groupId }));
@@ -36,18 +36,20 @@ export function ActivityCard({ groupId }: { readonly groupId: string }) {
     <Card
       title="Comments and history"
       rows={
-        entries.length > 0 && (
-          <>
-            {entries.map((entry) => (
-              <li key={entry.activityId} className={classes.entry}>
-                <EntryView groupId={groupId} entry={entry} />
-              </li>
-            ))}
-          </>
-        )
+        <>
+          {may('exceptions:edit') && (
+            <li className={classes.entry}>
+              <CommentForm groupId={groupId} />
+            </li>
+          )}
+          {entries.map((entry) => (
+            <li key={entry.activityId} className={classes.entry}>
+              <EntryView groupId={groupId} entry={entry} />
+            </li>
+          ))}
+        </>
       }
     >
-      {may('exceptions:edit') && <CommentForm groupId={groupId} />}
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={40} />}
       {data !== undefined && entries.length === 0 && <p className={classes.none}>Nobody has done anything yet.</p>}
