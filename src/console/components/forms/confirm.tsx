@@ -12,6 +12,8 @@ interface ConfirmProps {
   readonly children: ReactNode;
   readonly button: string;
   readonly isHarmless?: boolean;
+  /** Text of the button that changes nothing. */
+  readonly cancel?: string;
   /** Name that the person has to type first, if set. */
   readonly name?: string;
   /** Change that confirming starts: a mutation, or its state. */
@@ -22,7 +24,7 @@ interface ConfirmProps {
 
 /** Dialog that asks for confirmation before a change that affects others. */
 export function Confirm(props: ConfirmProps) {
-  const { title, children, button, isHarmless = false, name, saving, onConfirm, onClose } = props;
+  const { title, children, button, isHarmless = false, cancel = 'Cancel', name, saving, onConfirm, onClose } = props;
   const { isPending, error } = saving;
   const [typed, setTyped] = useState('');
   const isConfirmed = name === undefined || typeable(typed) === typeable(name);
@@ -57,7 +59,7 @@ export function Confirm(props: ConfirmProps) {
           {error !== null && error !== undefined && <ErrorAlert title="Nothing was changed" error={error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {cancel}
             </Button>
             <Button type="submit" color={isHarmless ? 'blue' : 'red'} disabled={!isConfirmed} loading={isPending}>
               {button}

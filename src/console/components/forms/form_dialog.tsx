@@ -76,6 +76,7 @@ export function FormDialog<Values extends object>({
         <Confirm
           title="Drop what you entered?"
           button="Drop it"
+          cancel="Keep editing"
           saving={{ isPending: false, error: null }}
           onConfirm={dialog.onClose}
           onClose={() => setIsAsking(false)}

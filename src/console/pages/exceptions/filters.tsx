@@ -77,24 +77,20 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
         }
         data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
       />
-      {environments.length > 0 && (
-        <NativeSelect
-          aria-label="Environment"
-          value={filter.environment ?? ''}
-          onChange={(event) => onChange({ environment: event.currentTarget.value || undefined })}
-          data={[
-            { value: '', label: 'Any environment' },
-            ...environments.map((value) => ({ value, label: isolateBidi(value) })),
-          ]}
-        />
-      )}
-      {((origins?.releasesTotal ?? 0) > 0 || filter.release !== undefined) && (
-        <ReleasePicker
-          serviceId={filter.service}
-          value={filter.release}
-          onChange={(release) => onChange({ release, ...(release === undefined && { isNew: undefined }) })}
-        />
-      )}
+      <NativeSelect
+        aria-label="Environment"
+        value={filter.environment ?? ''}
+        onChange={(event) => onChange({ environment: event.currentTarget.value || undefined })}
+        data={[
+          { value: '', label: 'Any environment' },
+          ...environments.map((value) => ({ value, label: isolateBidi(value) })),
+        ]}
+      />
+      <ReleasePicker
+        serviceId={filter.service}
+        value={filter.release}
+        onChange={(release) => onChange({ release, ...(release === undefined && { isNew: undefined }) })}
+      />
       {filter.release !== undefined && (
         <Checkbox
           label="New in this release"

@@ -45,7 +45,7 @@ export function Invitations() {
       <LoadMore list={list} />
       {changed !== null && (
         <InviteMember
-          pending={{ email: changed.email, role: changed.role, teamIds: changed.teamIds }}
+          pending={{ email: changed.email, role: changed.role, roles: {}, teamIds: changed.teamIds }}
           onClose={() => setChanged(null)}
         />
       )}

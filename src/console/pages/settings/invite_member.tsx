@@ -13,19 +13,22 @@ import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { TeamPicker, useTeamName } from '#console/components/forms/team_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { named } from '#console/components/text/name.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
+import classes from '#console/pages/settings/invitations.module.css';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
 interface Invited {
   readonly email: string;
   readonly role: Role;
+  /** Roles of single addresses that differ from the one of all others. */
+  readonly roles: Readonly<Record<string, Role>>;
   readonly teamIds: readonly string[];
 }
 
-const START: Invited = { email: '', role: 'responder', teamIds: [] };
+const START: Invited = { email: '', role: 'responder', roles: {}, teamIds: [] };
 
 /** Limit on the people whom one form invites, so that nobody waits long. */
 const ADDRESSES_MAX = 50;
@@ -80,12 +83,13 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
   });
   const [place, setPlace] = useState(0);
   const inviting = useMutation({
-    async mutationFn({ email, role, teamIds }: Invited) {
+    async mutationFn({ email, role: usual, roles, teamIds }: Invited) {
       const addresses = addressesIn(email);
       const answers: Answer[] = [];
       for (const [index, address] of addresses.entries()) {
         setPlace(index);
         try {
+          const role = roles[address] ?? usual;
           const wanted = { email: address, role, ...(teamIds.length > 0 && { teamIds: [...teamIds] }) };
           answers.push({ address, ...(await invoke(org.orgId, 'create_invitation', wanted)) });
         } catch (error) {
@@ -104,7 +108,8 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
   });
   if (inviting.isSuccess) return <Answers answers={inviting.data} {...(!isChange && { onAgain })} onClose={onClose} />;
   const { teamIds } = form.values;
-  const addresses = addressesIn(form.values.email).length;
+  const addresses = addressesIn(form.values.email);
+  const roleOptions = ROLES.filter((role) => org.role === 'owner' || role !== 'owner');
   return (
     <FormDialog
       onClose={onClose}
@@ -113,10 +118,10 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
       failure="Nobody was invited"
       atFields={form.values}
       draft={draft}
-      labels={{ email: 'Mail address', role: 'Role', teamIds: 'Teams' }}
+      labels={{ email: 'Mail address', role: 'Role', roles: 'Roles of single people', teamIds: 'Teams' }}
       submit={
-        inviting.isPending && addresses > 1
-          ? `Inviting ${place + 1} of ${addresses}`
+        inviting.isPending && addresses.length > 1
+          ? `Inviting ${place + 1} of ${addresses.length}`
           : isChange
             ? 'Invite anew'
             : 'Invite'
@@ -147,8 +152,27 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
         {...form.getInputProps('role')}
         label="Role"
         description={ROLE_DESCRIPTIONS[form.values.role]}
-        data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
+        data={roleOptions}
       />
+      {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
+        <fieldset className={classes.roles}>
+          <legend>Role of each</legend>
+          {addresses.map((address) => (
+            <div key={address} className={classes.role}>
+              <Name>{address}</Name>
+              <NativeSelect
+                aria-label={`Role of ${address}`}
+                data={roleOptions}
+                value={form.values.roles[address] ?? form.values.role}
+                onChange={({ currentTarget: { value } }) => {
+                  const role = ROLES.find((candidate) => candidate === value);
+                  if (role !== undefined) form.setFieldValue('roles', { ...form.values.roles, [address]: role });
+                }}
+              />
+            </div>
+          ))}
+        </fieldset>
+      )}
       <div>
         <TeamPicker
           label="Teams"
