@@ -21,7 +21,7 @@ export interface SettingFieldsProps {
   errorOf(field: keyof SettingValues): string | undefined;
 }
 
-/** Fields that make a rule quieter; collapsed until they are needed. */
+/** Fields that make a rule quieter: how long a breach lasts until it opens, and others, collapsed until they are needed. */
 export function SettingFields({ kind, values, onChange, errorOf }: SettingFieldsProps) {
   const inputOf = (name: keyof SettingValues) => ({
     value: values[name],
@@ -29,9 +29,10 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
     error: errorOf(name),
   });
   const whole = { clampBehavior: 'none', allowDecimal: false } as const;
-  const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
+  const minutes = (name: keyof SettingValues, label: string, placeholder?: string, description?: string) => (
     <NumberInput
       label={label}
+      description={description}
       suffix=" min"
       placeholder={placeholder}
       {...inputOf(name)}
@@ -40,15 +41,12 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
       max={1_440}
     />
   );
-  return (
+  const isOfMetric = hasSetting(kind, 'forMinutes');
+  const fields = (
     <details className={classes.settings}>
-      <summary>{hasSetting(kind, 'forMinutes') ? 'Fewer pages' : 'How many it takes, and fewer pages'}</summary>
+      <summary>{isOfMetric ? 'Fewer pages' : 'How many it takes, and fewer pages'}</summary>
       <Stack gap="sm">
-        {hasSetting(kind, 'forMinutes') ? (
-          metricFields()
-        ) : (
-          <ExceptionRuleFields values={values} onChange={onChange} errorOf={errorOf} />
-        )}
+        {isOfMetric ? metricFields() : <ExceptionRuleFields values={values} onChange={onChange} errorOf={errorOf} />}
         <div className={classes.pair}>
           {minutes('repageMinutes', 'Acknowledged: pages again after', 'never')}
           {minutes('groupMinutes', 'Opened with another within')}
@@ -61,6 +59,18 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
         )}
       </Stack>
     </details>
+  );
+  if (!isOfMetric) return fields;
+  return (
+    <>
+      {minutes(
+        'forMinutes',
+        'Opens once that has held for',
+        'at once',
+        'Without a break; one breach opens it at once.',
+      )}
+      {fields}
+    </>
   );
 
   function metricFields() {
@@ -94,10 +104,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           maxLength={200}
           error={errorOf('byLabel')}
         />
-        <div className={classes.pair}>
-          {minutes('forMinutes', 'Opens once that holds for')}
-          {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
-        </div>
+        {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
         <NumberInput
           label="Recovers only past"
           description="A value between this and the threshold neither opens nor ends an incident."
