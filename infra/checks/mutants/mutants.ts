@@ -118,7 +118,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
     mutants: [
       ...inFile('src/modules/metrics/decide/series_points.ts', [
         ['isReset(before, now) ? now : now - before', 'now - before'],
-        ['(before - now) * SMALL_FALL_PARTS >= before && now < before', 'now < before'],
+        ['now < before && (before - now) * SMALL_FALL_PARTS >= before', 'now < before'],
       ]),
       ...inFile('src/modules/metrics/decide/counter_writers.ts', [
         ['if (sample.startAt === current.startAt)', 'if (isClose(current, sample))'],

@@ -41,7 +41,7 @@ export const OF_POINTS = {
   opening: `(${COUNTING}[1]).2`,
   opening_is: `multiIf(countIf(${IS_COUNTING}) = 0, ${NONE}, (${COUNTING}[1]).3 = ${COUNTER}, ${SAMPLE}, ${MARK})`,
   closing: `(${COUNTING}[-1]).2`,
-  grown: `arraySum((rise, total, what) -> if(what = ${COUNTER}, if(rise < 0 AND -rise * ${SMALL_FALL_PARTS} >= total - rise, total, rise), 0),
+  grown: `arraySum((rise, total, what) -> if(what = ${COUNTER}, if(total >= 0 AND rise < 0 AND -rise * ${SMALL_FALL_PARTS} >= total - rise, total, rise), 0),
       arrayDifference(${COUNTING}.2), ${COUNTING}.2, ${COUNTING}.3)`,
 } as const;
 

@@ -148,7 +148,7 @@ const asked = fc.record({
 // Eight cases of twenty queries each.
 test(
   'rollups answer as the points do, also when points come late, twice, or with another value',
-  { timeout: 400_000 },
+  { timeout: 60_000 },
   async () => {
     await fc.assert(
       fc.asyncProperty(points(60), points(10), points(5), asked, async (first, late, later, { kept, buckets }) => {
