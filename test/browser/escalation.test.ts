@@ -259,7 +259,7 @@ inBrowser('teams, policies and the simulator', () => {
     await other.page.goto(page.url());
     await heading(other.page, 'Simulator');
     await other.page.getByText('Primary: Anna').first().waitFor();
-    expect(await other.page.getByLabel('Time', { exact: true }).inputValue()).toBe('2026-12-24T03:00');
+    expect(await other.page.getByLabel('Time', { exact: true }).inputValue()).toBe('2026-12-24 03:00');
     await other.page.goto(`${h.baseUrl}/oncall/policies/${policyId}`);
     await heading(other.page, 'Wake the people on call');
     expect(await other.page.getByRole('button', { name: /^(?:Edit|Delete)/ }).count()).toBe(0);

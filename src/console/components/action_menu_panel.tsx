@@ -39,7 +39,7 @@ export function ActionMenuPanel({ entries, button, position = 'bottom-end', with
   return (
     <Menu opened={isOpen} onChange={setIsOpen} position={position} withinPortal={withinPortal}>
       <Menu.Target>{button({ ref })}</Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown maw="calc(100vw - 1rem)">
         {entries.map(({ text, icon, mark, isDangerous = false, isDisabled = false, isApart = false, ...does }) => (
           <Fragment key={text}>
             {isApart && <Menu.Divider />}

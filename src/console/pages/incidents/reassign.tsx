@@ -150,7 +150,7 @@ function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: strin
   return people.map(({ userId, name, channels, refusal }) => ({
     value: userId,
     name,
-    label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${channels.length === 0 ? ', no channel works' : ''}`,
+    label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${channels.length === 0 ? ', nothing reaches them' : ''}`,
     channels,
     refusal,
   }));
