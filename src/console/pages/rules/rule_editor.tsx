@@ -26,7 +26,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { type ConfigFieldsProps, MetricFields } from '#console/pages/rules/metric_fields.tsx';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
-import { SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
+import { HeldField, SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
 import {
   replayedSettings,
   settingSentences,
@@ -153,6 +153,7 @@ export function RuleEditor(props: RuleEditorProps) {
             onChange={setConfig}
             errorOf={(field) => errorOf(`config.${field}`)}
           />
+          <HeldField {...ofSettings} />
           <GuidanceFields {...ofSettings} whileLoading={<Skeleton height={isOfMetrics ? 320 : 240} />} />
           <SettingFields {...ofSettings} />
           <PolicyPicker

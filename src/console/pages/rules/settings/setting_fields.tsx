@@ -21,7 +21,24 @@ export interface SettingFieldsProps {
   errorOf(field: keyof SettingValues): string | undefined;
 }
 
-/** Fields that make a rule quieter: how long a breach lasts until it opens, and others, collapsed until they are needed. */
+const MINUTES = { suffix: ' min', clampBehavior: 'none', allowDecimal: false, min: 0, max: 1_440 } as const;
+
+/** Field for how long a breach lasts until an incident opens; nothing for rules that judge no values over time. */
+export function HeldField({ kind, values, onChange, errorOf }: SettingFieldsProps) {
+  if (!hasSetting(kind, 'forMinutes')) return null;
+  return (
+    <NumberInput
+      label="Opens once that has held for"
+      description="Without a break. At 0 the first breach opens it."
+      value={values.forMinutes}
+      onChange={(forMinutes) => onChange({ forMinutes })}
+      error={errorOf('forMinutes')}
+      {...MINUTES}
+    />
+  );
+}
+
+/** Fields that make a rule quieter; collapsed until they are needed. */
 export function SettingFields({ kind, values, onChange, errorOf }: SettingFieldsProps) {
   const inputOf = (name: keyof SettingValues) => ({
     value: values[name],
@@ -29,20 +46,11 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
     error: errorOf(name),
   });
   const whole = { clampBehavior: 'none', allowDecimal: false } as const;
-  const minutes = (name: keyof SettingValues, label: string, placeholder?: string, description?: string) => (
-    <NumberInput
-      label={label}
-      description={description}
-      suffix=" min"
-      placeholder={placeholder}
-      {...inputOf(name)}
-      {...whole}
-      min={0}
-      max={1_440}
-    />
+  const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
+    <NumberInput label={label} placeholder={placeholder} {...inputOf(name)} {...MINUTES} />
   );
   const isOfMetric = hasSetting(kind, 'forMinutes');
-  const fields = (
+  return (
     <details className={classes.settings}>
       <summary>{isOfMetric ? 'Fewer pages' : 'How many it takes, and fewer pages'}</summary>
       <Stack gap="sm">
@@ -59,18 +67,6 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
         )}
       </Stack>
     </details>
-  );
-  if (!isOfMetric) return fields;
-  return (
-    <>
-      {minutes(
-        'forMinutes',
-        'Opens once that has held for',
-        'at once',
-        'Without a break; one breach opens it at once.',
-      )}
-      {fields}
-    </>
   );
 
   function metricFields() {
