@@ -54,12 +54,19 @@ interface InviteMemberProps {
 /** Form that invites people, or replaces a pending invitation by one with another role and a new link. */
 export function InviteMember({ pending, teamId, onClose }: InviteMemberProps) {
   const [round, setRound] = useState(0);
+  const [earlier, setEarlier] = useState<Pick<Invited, 'role' | 'teamIds'>>({
+    role: START.role,
+    teamIds: teamId === undefined ? [] : [teamId],
+  });
   return (
     <InvitationForm
       key={round}
-      base={pending ?? { ...START, teamIds: teamId === undefined ? [] : [teamId] }}
+      base={pending ?? { ...START, ...earlier }}
       isChange={pending !== undefined}
-      onAgain={() => setRound(round + 1)}
+      onAgain={({ role, teamIds }) => {
+        setEarlier({ role, teamIds });
+        setRound(round + 1);
+      }}
       onClose={onClose}
     />
   );
@@ -68,8 +75,8 @@ export function InviteMember({ pending, teamId, onClose }: InviteMemberProps) {
 interface InvitationFormProps {
   readonly base: Invited;
   readonly isChange: boolean;
-  /** Called when somebody wants to invite others, as in another role. */
-  readonly onAgain: () => void;
+  /** Called with what was entered, when somebody wants to invite others. */
+  readonly onAgain: (entered: Invited) => void;
   readonly onClose: () => void;
 }
 
@@ -106,7 +113,10 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
       return refresh('settings');
     },
   });
-  if (inviting.isSuccess) return <Answers answers={inviting.data} {...(!isChange && { onAgain })} onClose={onClose} />;
+  if (inviting.isSuccess)
+    return (
+      <Answers answers={inviting.data} {...(!isChange && { onAgain: () => onAgain(form.values) })} onClose={onClose} />
+    );
   const { teamIds } = form.values;
   const addresses = addressesIn(form.values.email);
   const roleOptions = ROLES.filter((role) => org.role === 'owner' || role !== 'owner');

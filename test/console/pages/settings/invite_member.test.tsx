@@ -46,4 +46,7 @@ test('of several people who are invited at once, each may have a role of their o
     { email: 'ada@x.test', role: 'viewer' },
     { email: 'bob@x.test', role: 'editor' },
   ]);
+  fireEvent.click(screen.getByText('Invite others'));
+  await screen.findByLabelText('Mail address', {}, PATIENTLY);
+  expect(screen.getByLabelText<HTMLSelectElement>('Role').value).toBe('viewer');
 });
