@@ -197,7 +197,7 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
     ['settings/delivery', 'Whether this server can send messages to people.', {}],
     ['settings/integrations', 'Programs and assistants', {}],
     ['settings/billing', 'Show what capabilities cost', {}],
-    ['settings/audit', 'create_team', { Export: 'admin' }],
+    ['settings/audit', 'Create team', { Export: 'admin' }],
     ['oncall/simulator', 'Nothing is sent: the simulator only shows what would happen.', {}],
     ['me', 'Would a page wake you?', { 'Send a test by Mail': 'viewer', 'Your calendar': 'viewer' }],
   ];
