@@ -337,7 +337,7 @@ export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): reado
     name: 'maintenance',
     opening: ['rules', 'Maintenance', 'New maintenance'],
     missing: ['What for', 'Service', 'Until'],
-    fill: { 'What for': 'Database upgrade', Until: '2100-01-01T00:00' },
+    fill: { 'What for': 'Database upgrade', Until: '2100-01-01 00:00' },
     pick: { Service: 'checkout' },
     send: 'Create',
     to: '/create_maintenance',

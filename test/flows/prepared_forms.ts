@@ -7,7 +7,7 @@ export const shiftForms = ({ incidentId, serviceId }: SampleIds): readonly FormO
     name: 'override',
     opening: ['oncall', /Cleo/],
     missing: ['Put on call instead'],
-    fill: { Until: '2100-01-01T00:00' },
+    fill: { Until: '2100-01-01 00:00' },
     pick: { 'Somebody else': 'Anna' },
     send: 'Put on call',
     to: '/create_schedule_override',
