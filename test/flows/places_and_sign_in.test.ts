@@ -175,7 +175,7 @@ async function connectProvider(
   await press(button('Save', dialog));
   await dialog.getByText(/^Has no discovery document/).waitFor();
   await press(button('Cancel', dialog));
-  await press(button('Drop it', page));
+  await press(button('Drop it'));
   await isClosed();
   await giveProvider(h);
   await page.reload();
