@@ -41,7 +41,7 @@ export function bindsSecrets(statement: unknown): boolean {
 /** Names of columns before their values: `INSERT INTO t (a, token) VALUES (1, '…')`, `Key (token)=(…)`. */
 const COLUMNS = /\(([\w\s.,"\x60-]{2,2000})\)(\s{0,5}values?\s{0,5}|=)(?=\()/gi;
 /** A value in the list of a row, with the sign behind it. */
-const ROW_VALUE = /\s*((?:'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|[^,()'"])*)([,)])/y;
+const ROW_VALUE = /\s*(?!\s)((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,()'"])*)([,)])/y;
 /** Value that MySQL refuses as the second of its kind, with the index that forbids it. */
 const DUPLICATE = /(duplicate entry ')[^'\n]{1,500}(?=' for key '([\w.-]{1,200})')/gi;
 /** Words of a database in the name of an index: `users.api_key_idx`. */

@@ -74,11 +74,16 @@ const SHAPES = [
   '<a name="token">',
 ];
 
+/** Beginnings of what may hold a secret, each with what is repeated behind it and may be read in more than one way. */
+const BEGUN = ['(token)values(', '(token)=(', 'token in (', 'token=', 'curl -u ', '{"token":', 'Cookie: '].flatMap(
+  (begin) => ["'", "''", '"', '\\', "\\'", '(', '[', '=', ' '].map((repeated) => [begin, repeated] as const),
+);
+
 export default Object.fromEntries(
-  SHAPES.map((shape) => [
-    shape,
+  [...SHAPES.map((shape) => ['', shape] as const), ...BEGUN].map(([begin, repeated]) => [
+    begin + repeated,
     (length) => {
-      const text = shape.repeat(length / shape.length);
+      const text = begin + repeated.repeat(length / repeated.length);
       return () => withoutSecrets(text);
     },
   ]),

@@ -95,7 +95,7 @@ function zonesOf(lines: readonly Property[]): Map<string, string> {
 }
 
 function propertyOf(line: string): Property {
-  const match = /^([A-Za-z-]+)((?:;[^:"]*(?:"[^"]*")?[^:"]*)*):(.*)$/.exec(line);
+  const match = /^([A-Za-z-]+)((?:;[^:";]*(?:"[^"]*"[^:";]*)*)*):(.*)$/.exec(line);
   return {
     name: (match?.[1] ?? '').toUpperCase(),
     parameters: match?.[2] ?? '',
