@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 
-import { searchInSteps } from '#test/kit/counting/regexp_steps.ts';
-import type { Search, Work } from '#test/kit/counting/work_counter.ts';
+import type { Work } from '#test/kit/counting/work_counter.ts';
 
 /** Prepares work on input of a size, and returns what is counted or timed: synchronous, the same each time it is called. */
 export type Workload = (size: number) => () => unknown;
@@ -22,23 +22,27 @@ export async function countWork(file: string, sizes: readonly number[]): Promise
     env: { ...process.env, NODE_COMPILE_CACHE: undefined, NODE_DISABLE_COMPILE_CACHE: '1' },
     serialization: 'advanced',
   });
-  const counts = new Map<string, number[]>();
-  counting.on('message', ([name, works]: [string, Work[]]) => {
-    const totalOf = ({ count, searches, texts }: Work) =>
-      searches.reduce((sum, search) => sum + stepsOf(search, texts[search.text]!), count);
-    counts.set(name, works.map(totalOf));
-  });
+  const worksOf = new Map<string, Work[]>();
+  counting.on('message', ([name, works]: [string, Work[]]) => worksOf.set(name, works));
   const [[exitCode]] = await Promise.all([once(counting, 'exit'), once(counting, 'disconnect')]);
-  if (exitCode !== 0 || counts.size === 0) throw new Error(`the workloads of ${file} were not counted`);
-  return counts;
+  if (exitCode !== 0 || worksOf.size === 0) throw new Error(`the workloads of ${file} were not counted`);
+  return await withSteps(worksOf);
 }
 
-function stepsOf({ source, flags, from, found }: Search, text: string): number {
-  const search = searchInSteps({ source, flags }, text, from);
-  if (found?.index !== search.found?.index || found?.end !== search.found?.end) {
-    throw new Error(`/${source}/${flags} is counted wrongly: ${JSON.stringify([found, search.found])}`);
+/** Steps of a repeated group are calls within calls, as many as the text is long: a thread with a large stack takes them. */
+async function withSteps(worksOf: ReadonlyMap<string, Work[]>): Promise<Map<string, number[]>> {
+  const counts = new Map<string, number[]>();
+  const worker = new Worker(new URL('./steps_worker.ts', import.meta.url), { resourceLimits: { stackSizeMb: 64 } });
+  try {
+    for (const [name, works] of worksOf) {
+      worker.postMessage(works);
+      const [totals] = (await once(worker, 'message')) as [number[]];
+      counts.set(name, totals);
+    }
+  } finally {
+    await worker.terminate();
   }
-  return search.steps;
+  return counts;
 }
 
 /** Work that remembering may add. */
