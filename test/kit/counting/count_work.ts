@@ -35,7 +35,7 @@ async function withSteps(worksOf: ReadonlyMap<string, Work[]>): Promise<Map<stri
   const worker = new Worker(new URL('./steps_worker.ts', import.meta.url), { resourceLimits: { stackSizeMb: 64 } });
   try {
     for (const [name, works] of worksOf) {
-      worker.postMessage(works);
+      worker.postMessage(works, []);
       const [totals] = (await once(worker, 'message')) as [number[]];
       counts.set(name, totals);
     }

@@ -12,9 +12,8 @@ function stepsOf({ source, flags, from, found }: Search, text: string): number {
 }
 
 parentPort!.on('message', (works: Work[]) => {
-  parentPort!.postMessage(
-    works.map(({ count, searches, texts }) =>
-      searches.reduce((sum, search) => sum + stepsOf(search, texts[search.text]!), count),
-    ),
+  const totals = works.map(({ count, searches, texts }) =>
+    searches.reduce((sum, search) => sum + stepsOf(search, texts[search.text]!), count),
   );
+  parentPort!.postMessage(totals, []);
 });
