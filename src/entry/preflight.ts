@@ -15,6 +15,7 @@ import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';
 import { isClickHouseUnreachable } from '#storage/clickhouse/faults.ts';
 import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';
+import { certificateFault, messageOf } from '#kernel/errors.ts';
 
 const ANSWER_MS_MAX = 5_000;
 /** Oldest supported version of PostgreSQL, 14, as the server reports it. */
@@ -84,8 +85,8 @@ async function tryStore(variable: string, name: StoreName, url: string, ask: Ask
   } catch (error) {
     if (error instanceof ConfigError) return { sentence: error.message, mayPass: false };
     if (error instanceof NotYet) return { sentence: `${variable}: ${error.message}`, mayPass: true, store: name };
-    const untrusted = certificateFault(error, variable, name, at);
-    if (untrusted !== null) return { sentence: untrusted, mayPass: false };
+    const encryption = encryptionFault(error, variable, name, at);
+    if (encryption !== null) return { sentence: encryption, mayPass: false };
     if (error instanceof Refusal) return { sentence: `${variable}: ${error.message}`, mayPass: false };
     if (codeOf(error) === 'ENOTFOUND') {
       return { sentence: `${variable}: there is no host ${at}; correct the name, or the DNS`, mayPass: false };
@@ -101,22 +102,24 @@ const ADDRESSES: Readonly<Record<StoreName, (url: string) => string | null>> = {
   Redis: redisAddressOf,
 };
 
-const NOT_TRUSTED =
-  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|does not support SSL connections/;
 
 /** Returns why TLS failed, as a sentence; null for any other error. */
-function certificateFault(error: unknown, variable: string, name: StoreName, at: string): string | null {
+function encryptionFault(error: unknown, variable: string, name: StoreName, at: string): string | null {
   const cause = codeOf(error) === '' && error instanceof Error && error.cause !== undefined ? error.cause : error;
   const text = `${codeOf(cause)} ${cause instanceof Error ? cause.message : ''}`;
   const file = CA_FILES[name];
-  if (NOT_TRUSTED.test(text)) {
+  const fault = certificateFault(cause);
+  if (fault === 'untrusted') {
     return `${variable}: the certificate of ${name} (${at}) is not signed by an authority that is trusted here: name the file of that authority in ${file}`;
   }
   if (text.includes('ERR_TLS_CERT_ALTNAME_INVALID')) {
     return `${variable}: the certificate of ${name} is not for ${at}: name the host as the certificate does, or have it issued again`;
   }
   if (text.includes('CERT_HAS_EXPIRED')) return `${variable}: the certificate of ${name} (${at}) has expired: renew it`;
+  if (fault === 'invalid') {
+    return `${variable}: the certificate of ${name} (${at}) is not valid (${messageOf(cause)}): have it issued again`;
+  }
   if (NO_TLS.test(text))
     return `${variable}: ${name} does not use TLS at ${at}: correct the port, or the beginning of the address`;
   return null;
@@ -212,7 +215,7 @@ async function askClickHouse(address: ClickHouseAddress, at: string, migrates: b
     const fault = await findClusterFault(client, { everyServer: migrates, database });
     if (fault !== null) throw fault.mayPass ? new NotYet(fault.sentence) : new Refusal(fault.sentence);
   } catch (error) {
-    if (isClickHouseUnreachable(error) || certificateFault(error, '', 'ClickHouse', at) !== null) throw error;
+    if (isClickHouseUnreachable(error) || encryptionFault(error, '', 'ClickHouse', at) !== null) throw error;
     if (error instanceof Refusal || error instanceof NotYet) throw error;
     throw new Refusal(`${CLICKHOUSE_REFUSALS.get(codeOf(error)) ?? notClickHouse(error)} (${at})`);
   } finally {

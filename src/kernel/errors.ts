@@ -104,9 +104,10 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 const UNTRUSTED =
-  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
+  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_DECRYPT_CERT_SIGNATURE|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
+/** Node says `UNSPECIFIED` for every fault of a certificate without a name, such as a key or signature that is too weak. */
 const INVALID =
-  /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|CERT_REVOKED|INVALID_PURPOSE/;
+  /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME|HOSTNAME_MISMATCH|CERT_REVOKED|CERT_REJECTED|CERT_CHAIN_TOO_LONG|INVALID_PURPOSE|INVALID_CA|PATH_LENGTH_EXCEEDED|ERROR_IN_CERT_|UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY|UNSPECIFIED/;
 
 /**
  * Returns what is wrong with the certificate of the other side; null for any other error. Such a connection has carried
@@ -136,7 +137,7 @@ export function connectionFault(error: unknown): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name cannot be resolved';
   const certificate = certificateFault(error);
   if (certificate === 'untrusted') return 'its certificate is not signed by an authority that is trusted here';
-  if (certificate === 'invalid') return 'its certificate has expired, or is for another name';
+  if (certificate === 'invalid') return 'its certificate has expired, is for another name, or is too weak';
   return 'it cannot be reached';
 }
 

@@ -72,6 +72,21 @@ test('a certificate for another host fails the mail at once', async () => {
   expect(await sendMail(elsewhere, mail)).toEqual({ kind: 'rejected', reason });
 });
 
+test('a certificate with a key that is too weak fails the mail at once, and is found before', async () => {
+  const { keyFile, certFile } = certificates.makeWeak();
+  const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
+  const weak = new SMTPServer({ authOptional: true, secure: true, key, cert, ciphers: 'DEFAULT@SECLEVEL=0' });
+  weak.on('error', () => {});
+  weak.listen(0, '127.0.0.1');
+  await once(weak.server, 'listening');
+  const { port } = weak.server.address() as AddressInfo;
+  const server = { url: `smtps://127.0.0.1:${port}`, from: 'tocsin@example.com', ca: cert.toString() };
+  const reason = 'provider_certificate_invalid';
+  expect(await findMailFault(server)).toBe(reason);
+  expect(await sendMail(server, mail)).toEqual({ kind: 'rejected', reason });
+  await new Promise<void>((done) => weak.close(() => done()));
+});
+
 test('so it is where the server is encrypted from the first byte', async () => {
   const [untrusted, elsewhere, trusted] = [
     mailServer('127.0.0.1', null, 'smtps'),

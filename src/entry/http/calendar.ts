@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { calendarSecretHash } from '#auth/secret_text.ts';
 import { calendarShifts } from '#modules/schedules/decide/calendar_shifts.ts';
 import { escapeLineText, onOneLine } from '#modules/schedules/decide/ics_dates.ts';
+import { hasVersion } from '#entry/http/docs/asset.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
@@ -38,7 +39,7 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
     const text = await render(calendar, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
     void reply.headers({ etag, 'cache-control': `private, max-age=${FRESH_SECONDS}` });
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+    if (hasVersion(request, etag)) return reply.code(304).send();
     return reply.type('text/calendar; charset=utf-8').send(text);
   });
 }

@@ -132,6 +132,8 @@ describe('the calendar of a schedule', () => {
     expect(eventsOf(first.body).length).toBeGreaterThan(13);
     w.clock.advance({ seconds: 1 });
     expect((await read(w, url, { 'if-none-match': String(first.headers['etag']) })).status).toBe(304);
+    const tag = String(first.headers['etag']);
+    expect((await read(w, url, { 'if-none-match': `"other", W/${tag}` })).status).toBe(304);
   });
 
   test('does not change while the schedule stays the same', async () => {

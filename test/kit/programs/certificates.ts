@@ -10,6 +10,8 @@ export interface Certificates {
   readonly otherCaFile: string;
   readonly certFile: string;
   readonly keyFile: string;
+  /** Makes a certificate for 127.0.0.1 whose key is too weak for the OpenSSL of Node. */
+  makeWeak(): Pick<Certificates, 'certFile' | 'keyFile'>;
   remove(): void;
 }
 
@@ -44,6 +46,19 @@ export function makeCertificates(): Certificates {
     otherCaFile: file('other.pem'),
     certFile: file('server.pem'),
     keyFile: file('server.key'),
+    makeWeak() {
+      const weakKey = [
+        '-newkey',
+        'rsa:1024',
+        '-noenc',
+        '-keyout',
+        'weak.key',
+        '-addext',
+        'subjectAltName=IP:127.0.0.1',
+      ];
+      openssl('req', '-x509', ...weakKey, '-out', 'weak.pem', '-days', '2', '-subj', '/CN=weak');
+      return { certFile: file('weak.pem'), keyFile: file('weak.key') };
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

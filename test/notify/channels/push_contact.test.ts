@@ -13,6 +13,8 @@ test.each([
   ['https://tocsin', 'tocsin@mail', 'mailto:operator@example.com', false],
   ['http://127.0.0.1:3000', 'tocsin@localhost', 'mailto:operator@example.com', false],
   ['http://127.0.0.1:3000', 'Tocsin <tocsin@box.local>', 'mailto:operator@example.com', false],
+  ['http://127.0.0.1:3000', 'tocsin@box.localdomain', 'mailto:operator@example.com', false],
+  ['https://tocsin.test', 'Tocsin <tocsin@mail.invalid>', 'mailto:operator@example.com', false],
   ['http://127.0.0.1:3000', null, 'mailto:operator@example.com', false],
 ])('the contact of push messages of %s with mail from %s is %s', (baseUrl, mailFrom, subject, isGiven) => {
   expect(pushContact(baseUrl, mailFrom)).toEqual({ subject, isGiven });

@@ -31,8 +31,17 @@ export async function sendAsset(
   void reply
     .type(type)
     .headers({ etag, 'cache-control': cacheControl, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' });
-  if (request.headers['if-none-match'] === etag && reply.statusCode === 200) return reply.code(304).send();
+  if (hasVersion(request, etag) && reply.statusCode === 200) return reply.code(304).send();
   const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
   if (isPacked) void reply.header('content-encoding', 'gzip');
   return reply.send(isPacked ? gzipped : bytes);
+}
+
+/**
+ * Whether the client says that it has this version already. Compared weakly, as RFC 9110 (13.1.2) wants it: a proxy that
+ * compresses answers makes a tag weak.
+ */
+export function hasVersion({ headers }: FastifyRequest, etag: string): boolean {
+  const tags = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
 }

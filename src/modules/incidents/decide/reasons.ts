@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   provider_certificate_untrusted:
     'the certificate of the mail server is not trusted here: the operator can name the authority that signed it in SMTP_CA_FILE',
   provider_certificate_invalid:
-    'the certificate of the mail server has expired or is for another host: the operator must have it issued again, or correct SMTP_URL',
+    'the certificate of the mail server has expired, is for another host, or is too weak: the operator must have it issued again, or correct SMTP_URL',
   provider_without_encryption:
     'the mail server, or something before it, offers no encryption, which SMTP_URL requires: the operator must mend that first',
   provider_encryption_differs:
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
   provider_https_untrusted:
     'the certificate of the provider is not trusted here, as behind a proxy that reads along: the operator can name its authority in NODE_EXTRA_CA_CERTS',
   provider_https_invalid:
-    'the certificate of the provider has expired or is for another host: the operator must check the clock of this server and its way to the provider',
+    'the certificate of the provider has expired, is for another host, or is too weak: the operator must check the clock of this server and its way to the provider',
   provider_refuses_mail:
     'the mail server does not pass mail of this server or of MAIL_FROM on: the operator must have that allowed there, or set a sender that is',
   provider_sender_not_registered:

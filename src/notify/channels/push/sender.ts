@@ -36,9 +36,13 @@ export function pushContact(baseUrl: string, mailFrom: string | null): PushConta
   return { subject: PLACEHOLDER, isGiven: false };
 }
 
+/** Names that no public host has: those of tests (RFC 6761), of Tor, and what systems call themselves by default. */
+const RESERVED_NAME = /(^|\.)(localdomain|test|invalid|example|onion)$/i;
+
 function isPublicName(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '');
-  return host.includes('.') && isIP(host) === 0 && !host.startsWith('[') && !INTERNAL_NAME.test(host);
+  const isName = host.includes('.') && isIP(host) === 0 && !host.startsWith('[');
+  return isName && !INTERNAL_NAME.test(host) && !RESERVED_NAME.test(host);
 }
 
 /** Our name towards push services (VAPID, RFC 8292). Browsers subscribe to this public key and no other. */
