@@ -165,7 +165,11 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
   return [
     ['', 'Your open incidents', { 'Acknowledge incident 1': 'responder', 'Take over Primary': 'responder' }],
     ['incidents', 'Checkout is slow', { 'Declare an incident': 'responder', 'Acknowledge incident 1': 'responder' }],
-    [`incidents/${incidentId}`, 'Timeline', { Acknowledge: 'responder', Resolve: 'responder', Reassign: 'responder' }],
+    [
+      `incidents/${incidentId}`,
+      'Timeline',
+      { Acknowledge: 'responder', Resolve: 'responder', 'Hand over': 'responder' },
+    ],
     ['exceptions', 'CardDeclined', {}],
     [`exceptions/${group!.groupId}`, 'Why these events are one group', { Resolve: 'editor', Ignore: 'editor' }],
     ['oncall', 'Primary', { 'Create a schedule': 'responder' }],

@@ -241,7 +241,7 @@ inBrowser('incidents', () => {
     expect(await olga.page.getByText('no longer stored').count()).toBe(0);
   });
 
-  test('a person declares an incident, escalates, reassigns and writes a note by keys alone', async () => {
+  test('a person declares an incident, escalates, hands over and writes a note by keys alone', async () => {
     const h = await openConsole();
     await h.given.service({ name: 'checkout' });
     const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
@@ -300,9 +300,9 @@ inBrowser('incidents', () => {
     await page.keyboard.type('Bram');
     await keys('ArrowDown', 'Enter');
     await dialog.getByText('Bram is paged now, by mail').waitFor();
-    await dialog.getByRole('button', { name: 'Reassign and page' }).focus();
+    await dialog.getByRole('button', { name: 'Hand over and page' }).focus();
     await keys('Enter');
-    await page.getByText('Reassigned to Bram by Olga').waitFor();
+    await page.getByText('Handed over to Bram by Olga').waitFor();
     await expect.poll(() => h.post.mails.filter(({ recipients }) => recipients.includes(bram.email)).length).toBe(1);
 
     await dialog.waitFor({ state: 'detached' });
@@ -317,7 +317,7 @@ inBrowser('incidents', () => {
     await page.getByRole('listitem').filter({ hasText: 'The primary lags.' }).getByText('edited').waitFor();
   });
 
-  test('a person declares an incident, escalates and reassigns it with a thumb', async () => {
+  test('a person declares an incident, escalates and hands it over with a thumb', async () => {
     const h = await openConsole();
     await h.given.service({ name: 'checkout' });
     const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
@@ -353,11 +353,11 @@ inBrowser('incidents', () => {
     // What the page says then has another height.
     await page.getByText('until step 2 of 2').waitFor({ state: 'detached' });
     await page.getByText(/escalated it: step 2 fires at once/).waitFor();
-    await tap('Reassign');
+    await tap('Hand over');
     await dialog.getByRole('combobox', { name: 'Person' }).tap();
     await page.getByRole('option', { name: 'Bram' }).tap();
-    await tap('Reassign and page', dialog);
-    await page.getByText('Reassigned to Bram by Olga').waitFor();
+    await tap('Hand over and page', dialog);
+    await page.getByText('Handed over to Bram by Olga').waitFor();
   });
 
   test('all of 10,000 incidents can be reached and answered, and keys stay quick', { timeout: 240_000 }, async () => {

@@ -70,6 +70,6 @@ inBrowser('maintenance', () => {
       .waitFor();
     await page.getByText('until step 1 of 1, after the maintenance').waitFor();
     await page.getByText('The maintenance ends at').waitFor();
-    expect(await page.getByText('Reassigned at').count()).toBe(0);
+    expect(await page.getByText('Handed over at').count()).toBe(0);
   });
 });

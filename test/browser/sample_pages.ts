@@ -97,7 +97,7 @@ export const dialogsOf = ({
   groupId,
 }: SampleIds): readonly OpenablePage[] => [
   ['incidents', 'Declare an incident'],
-  [`incidents/${incidentId}`, 'Reassign'],
+  [`incidents/${incidentId}`, 'Hand over'],
   ['', /^Search/],
   ['', /account and appearance$/],
   ['', /account and appearance$/, 'Keyboard shortcuts'],

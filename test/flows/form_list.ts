@@ -113,10 +113,10 @@ export const responseForms = ({ incidentId, teamId, policyId, scheduleId }: Samp
   },
   {
     name: 'reassignment',
-    opening: [`incidents/${incidentId}`, 'Reassign'],
+    opening: [`incidents/${incidentId}`, 'Hand over'],
     missing: ['Person'],
     pick: { Person: 'Bram' },
-    send: 'Reassign and page',
+    send: 'Hand over and page',
     to: '/reassign_incident',
     refused: { 'to.userId': 'Person' },
   },

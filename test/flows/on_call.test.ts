@@ -249,11 +249,11 @@ async function handleIncident(h: ConsoleWorld, use: ConsoleUse) {
   await press(button('Escalate now'));
   await press(button('Escalate now', dialog));
   await isClosed();
-  await press(button('Reassign'));
+  await press(button('Hand over'));
   await pick(dialog.getByRole('combobox', { name: 'Person' }), 'Bram');
-  await press(button(/^Reassign/, dialog));
+  await press(button(/^Hand over/, dialog));
   await isClosed();
-  await sees(/^Reassigned to Bram by/);
+  await sees(/^Handed over to Bram by/);
 
   await write(page.getByLabel('Add a note'), 'The replica lags.');
   await press(button('Add note'));

@@ -18,7 +18,7 @@ const ON_PAGES: readonly Shortcut[] = [
   [['Shift', 'A'], 'Select all that match'],
   [['c'], 'Declare an incident'],
   [['e'], 'Escalate the incident now, or edit the rule or the policy'],
-  [['s'], 'Reassign the incident'],
+  [['s'], 'Hand over the incident'],
   [['n'], 'Write a note, or create a rule'],
   [['/'], 'Search exceptions'],
   [['i'], 'Ignore an exception'],

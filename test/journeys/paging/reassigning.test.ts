@@ -89,7 +89,7 @@ test('a person whom an incident is reassigned to is paged at once, and the steps
   await w.runUntilIdle();
   expect(pagesOf(w, dirk, bram, cleo)).toEqual([1, 0, 0]);
   expect(await lastText(read, 'reassigned')).toBe(
-    'Reassigned to Dirk by Anna by the console; 2 steps follow if nobody acknowledges.',
+    'Handed over to Dirk by Anna by the console; 2 steps follow if nobody acknowledges.',
   );
   const { escalation } = await read();
   expect(escalation.steps.map(({ state, reason }: { state: string; reason: string }) => [state, reason])).toEqual([
@@ -123,7 +123,7 @@ test('another policy takes the place of the steps that were left', async () => {
   await w.advance({ minutes: 1 });
   expect(pagesOf(w, dirk, bram, cleo)).toEqual([1, 0, 1]);
   expect(await lastText(read, 'reassigned')).toBe(
-    'Reassigned to the policy "Databases" by Anna by the console; its steps begin now.',
+    'Handed over to the policy "Databases" by Anna by the console; its steps begin now.',
   );
 });
 
@@ -149,7 +149,7 @@ test('two people who reassign at once page one of the two, and the other hears t
   const answers = await Promise.all([reassign({ userId: dirk.userId }), reassign({ userId: bram.userId })]);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   const refused = answers.find(({ status }) => status === 409);
-  expect(refused?.body.detail).toContain('somebody else has reassigned');
+  expect(refused?.body.detail).toContain('somebody else has handed');
   await w.runUntilIdle();
   const pages = pagesOf(w, bram, dirk);
   expect(pages.reduce((sum, count) => sum + count, 0)).toBe(1);
@@ -190,7 +190,7 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   const stale = await reassign({ userId: bram.userId }, { status: 'triggered' });
   expect([stale.status, stale.body.detail]).toEqual([
     409,
-    'this incident is acknowledged by now; reassign it again if it still needs somebody else',
+    'this incident is acknowledged by now; hand it over again if it still needs somebody else',
   ]);
   await ask('resolve_incident');
   expect((await reassign({ userId: bram.userId })).body.detail).toContain('reopen it');

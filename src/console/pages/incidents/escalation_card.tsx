@@ -8,7 +8,6 @@ import { Card } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
 import { useTeamName } from '#console/components/forms/team_picker.tsx';
-import { lazyPart } from '#console/components/lazy_part.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -26,8 +25,6 @@ import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import classes from '#console/pages/incidents/escalation_card.module.css';
 
-const Reassign = lazyPart(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
-
 type Escalation = IncidentWithLog['escalation'];
 type PolicyStep = Escalation['steps'][number];
 
@@ -37,9 +34,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
   const { incidentId, escalation, status, triggeredAt, acknowledgements = [] } = incident;
   const hasAcknowledged = acknowledgements.some(({ userId }) => userId === session.user.userId);
   const team = useTeamName(escalation.teamId) ?? null;
-  const [isReassigning, setIsReassigning] = useState(false);
   const mayChange = may('oncall:edit') && status !== 'resolved';
-  useShortcut('s', () => setIsReassigning(mayChange));
   const next = escalation.steps.find(({ index }) => index === escalation.nextStep);
   const earlier = escalation.stepCount - escalation.steps.length;
   return (
@@ -50,9 +45,6 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
           <Group gap="xs">
             {next !== undefined && <EscalateNow incidentId={incidentId} step={next} team={team} />}
             {(status === 'acknowledged' || hasAcknowledged) && <UndoAcknowledgement incidentId={incidentId} />}
-            <Button size="xs" variant="default" onClick={() => setIsReassigning(true)}>
-              Reassign
-            </Button>
           </Group>
         ),
       })}
@@ -86,7 +78,6 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
           })}
         </Steps>
       )}
-      {isReassigning && <Reassign incident={incident} onClose={() => setIsReassigning(false)} />}
     </Card>
   );
 }
@@ -237,7 +228,7 @@ function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, inde
   const isNow = (event: string): boolean => timeline.some((entry) => entry.event === event && entry.at === countsFrom);
   if (isNow('repaged')) return 'Acknowledged and forgotten: paged again at';
   const repeats = timeline.some(({ event }) => event === 'repeats') && !isNow('reassigned');
-  if (index > 0) return repeats ? 'Nobody answered: begins again at' : 'Reassigned at';
+  if (index > 0) return repeats ? 'Nobody answered: begins again at' : 'Handed over at';
   if (countsFrom === null) return 'Once the incident that pages for both has ended';
   if (isNow('pages_itself')) return 'The incident that paged for both ended at';
   if (isNow('maintenance_ended')) return 'The maintenance was ended at';

@@ -164,6 +164,7 @@ function Answers({ incident }: { readonly incident: IncidentWithLog }) {
   const answer = (kind: Answer) => () => answering.mutate({ answer: kind, incidentIds: [incidentId] });
   useShortcut('a', answer('acknowledge'));
   useShortcut('r', answer('resolve'));
+  useShortcut('s', () => setIsHandingOver(true));
   return (
     <ItemActions isLarge>
       {status === 'triggered' && (
@@ -180,7 +181,7 @@ function Answers({ incident }: { readonly incident: IncidentWithLog }) {
       <Button variant="default" px="xs" onClick={() => setIsHandingOver(true)}>
         Hand over
       </Button>
-      {isHandingOver && <Reassign incident={incident} onClose={() => setIsHandingOver(false)} />}
+      {isHandingOver && <HandOver incident={incident} onClose={() => setIsHandingOver(false)} />}
     </ItemActions>
   );
 }
@@ -302,8 +303,8 @@ function StormFacts({ member: { severity, occurrences, joinedAt } }: { readonly 
 const ChangeSeverity = lazyPart(() =>
   import('#console/pages/incidents/change_severity.tsx').then((m) => m.ChangeSeverity),
 );
-const Reassign = lazyPart(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
 const HandOver = lazyPart(() => import('#console/pages/incidents/hand_over.tsx').then((m) => m.HandOver));
+const ChooseLead = lazyPart(() => import('#console/pages/incidents/choose_lead.tsx').then((m) => m.ChooseLead));
 
 const PublishDialog = lazyPart(() =>
   import('#console/pages/status_pages/publish_dialog.tsx').then((m) => m.PublishDialog),
@@ -314,7 +315,7 @@ function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
   const { may, session } = useOrganization();
   const { incidentId, commanderId, severity, status } = incident;
   const nameOf = useMemberNames();
-  const [dialog, setDialog] = useState<'severity' | 'hand_over' | 'publish' | null>(null);
+  const [dialog, setDialog] = useState<'severity' | 'lead' | 'publish' | null>(null);
   const leading = useIncidentChange('set_incident_commander', incidentId);
   const mayChange = may('oncall:edit') && status !== 'resolved';
   const viewerId = session.user.userId;
@@ -336,7 +337,7 @@ function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
                 </>
               )
             }
-            sub="Who leads speaks for the response. It pages nobody, and anybody may answer."
+            sub="The lead says who does what and tells others how it goes. Choosing one pages nobody; Hand over does."
           >
             {mayChange && (
               <Group gap="xs">
@@ -349,8 +350,8 @@ function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
                     Take the lead
                   </Button>
                 )}
-                <Button size="xs" variant="default" onClick={() => setDialog('hand_over')}>
-                  {commanderId === null ? 'Choose' : 'Hand over'}
+                <Button size="xs" variant="default" onClick={() => setDialog('lead')}>
+                  Choose the lead
                 </Button>
               </Group>
             )}
@@ -375,7 +376,7 @@ function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
       {leading.isError && <ErrorAlert title="Who leads was not changed" error={leading.error} />}
       {dialog === 'severity' && <ChangeSeverity incident={incident} onClose={close} />}
       {dialog === 'publish' && <PublishDialog incident={incident} onClose={close} />}
-      {dialog === 'hand_over' && <HandOver incident={incident} onClose={close} />}
+      {dialog === 'lead' && <ChooseLead incident={incident} onClose={close} />}
     </Card>
   );
 }

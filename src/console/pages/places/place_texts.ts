@@ -19,7 +19,7 @@ const EVENTS: Readonly<Record<PlaceDelivery['event'], string>> = {
   acknowledged: 'Acknowledged',
   unacknowledged: 'No longer acknowledged',
   escalated: 'Escalated',
-  reassigned: 'Reassigned',
+  reassigned: 'Handed over',
   severity_raised: 'More severe',
   resolved: 'Resolved',
   reopened: 'Reopened',

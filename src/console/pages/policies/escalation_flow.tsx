@@ -108,7 +108,7 @@ function StepDetails({ step, isLast }: { readonly step: SimulatedStep; readonly 
       )}
       {unreachable.length > 0 && (
         <Note tone="amber">
-          {unreachable.length === 1 ? 'One person' : `${unreachable.length} people`} cannot be reached
+          Nothing reaches {unreachable.length === 1 ? 'one person' : `${unreachable.length} people`}
           {isLast ? ', and no step follows.' : ', so the next step fires at once.'}
         </Note>
       )}

@@ -79,7 +79,7 @@ const WORDS: Readonly<Record<string, string>> = {
   acknowledged: 'the incident was acknowledged first',
   resolved: 'the incident was resolved first',
   taken_back: 'the answer was undone first',
-  reassigned: 'the incident was reassigned first',
+  reassigned: 'the incident was handed over first',
   service_deleted: 'its service was deleted',
   restored: 'this server was restored from an older backup first',
   left_organization: 'the person has left the organization',

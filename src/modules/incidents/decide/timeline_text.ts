@@ -56,7 +56,7 @@ export function timelineText(
     case 'escalated':
       return `${actor(data, nameOf)} escalated it: step ${stepNumber(data)} fires at once.`;
     case 'reassigned':
-      return `Reassigned to ${assignee(data, nameOf)} by ${actor(data, nameOf)}; ${afterReassignment(data)}.${newsOfReopening(data, nameOf)}`;
+      return `Handed over to ${assignee(data, nameOf)} by ${actor(data, nameOf)}; ${afterReassignment(data)}.${newsOfReopening(data, nameOf)}`;
     case 'policy_unreadable':
       return 'The escalation policy cannot be read: whoever is on call is paged, at once and by every channel.';
     case 'nobody_paged':

@@ -12,9 +12,9 @@ import type { UnitOfWork } from '#modules/stores.ts';
 import { runEscalationStep } from '#storage/queue/jobs.ts';
 
 const REFUSED: Record<Extract<EscalateDecision, { kind: 'conflict' }>['because'], string> = {
-  acknowledged: 'somebody has acknowledged this incident; reassign it to page somebody else',
+  acknowledged: 'somebody has acknowledged this incident; hand it over to page somebody else',
   resolved: 'this incident is resolved; reopen it if it is not over',
-  reassigned: 'this incident was reassigned meanwhile; look at the steps that it has now',
+  reassigned: 'this incident was handed over meanwhile; look at the steps that it has now',
   no_such_step: 'this incident has no such step',
 };
 
@@ -49,7 +49,7 @@ export const escalateIncident = defineAction({
     stepIndex: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'from 0: the step to fire now' }),
   }),
   result: IncidentView,
-  conflict: 'the incident is acknowledged or resolved, or was reassigned',
+  conflict: 'the incident is acknowledged or resolved, or was handed over',
   example: { incidentId: EXAMPLE_IDS.incidentId, stepIndex: 1 },
   async handle({ incidentId, stepIndex }, context) {
     const { stores, caller, now } = context;

@@ -42,7 +42,7 @@ export const reassignIncident = defineAction({
   name: 'reassign_incident',
   consoleOnly: true,
   summary:
-    'Give an incident to another escalation policy, whose steps begin now, or to a person, who is paged at once with the ' +
+    'Hand an incident over to another escalation policy, whose steps begin now, or to a person, who is paged at once with the ' +
     'steps that are left behind them. An acknowledged incident waits for somebody again.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -186,7 +186,7 @@ async function reassign(
   if (plan.steps.length > INCIDENT_STEPS_MAX) {
     throw new AppError(
       'conflict',
-      `too many people are about to be paged, one after the other (${plan.steps.length}): reassign it to an escalation policy`,
+      `too many people are about to be paged, one after the other (${plan.steps.length}): hand it over to an escalation policy`,
     );
   }
   await stores.stepTimers.supersedeSteps(incident.id, now);
@@ -210,12 +210,12 @@ async function reassign(
 function requireAsSeen({ status, steps }: IncidentRow, seen: SeenIncident): void {
   if (status === 'resolved') throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
   if (stepCountOf(steps) !== seen.stepCount) {
-    throw new AppError('conflict', 'somebody else has reassigned this incident meanwhile; look who is paged now');
+    throw new AppError('conflict', 'somebody else has handed this incident over meanwhile; look who is paged now');
   }
   if (status !== seen.status) {
     throw new AppError(
       'conflict',
-      `this incident is ${status} by now; reassign it again if it still needs somebody else`,
+      `this incident is ${status} by now; hand it over again if it still needs somebody else`,
     );
   }
 }
