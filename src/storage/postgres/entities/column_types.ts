@@ -1,7 +1,15 @@
-import { p, Type } from '@mikro-orm/postgresql';
+import { defineEntity, p, Type } from '@mikro-orm/postgresql';
 
 import type { Id, Kind } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
+
+/** A table with its columns: the properties of an entity by their name there. */
+export function table<const Name extends string, const Columns extends Record<string, { '~options': object }>>(
+  name: Name,
+  properties: Columns,
+) {
+  return defineEntity({ name, tableName: name, properties });
+}
 
 /** The id of something of this kind. */
 export const id = <K extends Kind>() => p.text().$type<Id<K>>();

@@ -1,40 +1,32 @@
-import { defineEntity, p } from '@mikro-orm/postgresql';
+import { p } from '@mikro-orm/postgresql';
 
 import type { ResourceKind } from '#modules/configuration/decide/resource.ts';
 import type { UnreadableKind } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
-import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
+import { id, instant, table, text } from '#storage/postgres/entities/column_types.ts';
 
 /** The key that a configuration file has for a resource. */
-export const ManagedResourceEntity = defineEntity({
-  name: 'ManagedResource',
-  tableName: 'managed_resources',
-  properties: {
-    orgId: id<'org'>().primary(),
-    kind: text<ResourceKind>().primary(),
-    key: p.text().primary(),
-    resourceId: p.text(),
-    /** Name of the file that was applied last. */
-    file: p.text(),
-    /** Whether a file made the resource. */
-    isMade: p.boolean(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const ManagedResourceEntity = table('managed_resources', {
+  orgId: id<'org'>().primary(),
+  kind: text<ResourceKind>().primary(),
+  key: p.text().primary(),
+  resourceId: p.text(),
+  /** Name of the file that was applied last. */
+  file: p.text(),
+  /** Whether a file made the resource. */
+  isMade: p.boolean(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
 /** A stored row that cannot be read. */
-export const UnreadableRowEntity = defineEntity({
-  name: 'UnreadableRow',
-  tableName: 'unreadable_rows',
-  properties: {
-    kind: text<UnreadableKind>().primary(),
-    rowId: p.text().primary(),
-    orgId: id<'org'>(),
-    name: p.text(),
-    since: instant(),
-    /** Time of the last scan that could not read it. */
-    seenAt: instant(),
-    /** Time at which the owners were told. */
-    toldAt: instant().strictNullable(),
-  },
+export const UnreadableRowEntity = table('unreadable_rows', {
+  kind: text<UnreadableKind>().primary(),
+  rowId: p.text().primary(),
+  orgId: id<'org'>(),
+  name: p.text(),
+  since: instant(),
+  /** Time of the last scan that could not read it. */
+  seenAt: instant(),
+  /** Time at which the owners were told. */
+  toldAt: instant().strictNullable(),
 });

@@ -1,4 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/postgresql';
+import { p } from '@mikro-orm/postgresql';
 
 import type { Recurrence } from '#modules/maintenance/decide/maintenance.ts';
 import type { RuleConfig, RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -9,37 +9,29 @@ import type { Id } from '#kernel/ids.ts';
 import type { StoredLayer } from '#modules/schedules/decide/stored_layers.ts';
 import type { LastTurn } from '#modules/policies/decide/audience.ts';
 import type { PolicyDetails } from '#modules/policies/decide/policy_details.ts';
-import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+import { bigint, bytes, id, instant, jsonColumn, table, text } from '#storage/postgres/entities/column_types.ts';
 
-export const TeamEntity = defineEntity({
-  name: 'Team',
-  tableName: 'teams',
-  properties: {
-    id: id<'team'>().primary(),
-    orgId: id<'org'>(),
-    name: p.text(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const TeamEntity = table('teams', {
+  id: id<'team'>().primary(),
+  orgId: id<'org'>(),
+  name: p.text(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
-export const TeamMemberEntity = defineEntity({
-  name: 'TeamMember',
-  tableName: 'team_members',
-  properties: {
-    id: id<'member'>().primary(),
-    orgId: id<'org'>(),
-    teamId: id<'team'>(),
-    userId: id<'user'>(),
-    phone: p.text().strictNullable(),
-    smsEnabled: p.boolean(),
-    callEnabled: p.boolean(),
-    pushEnabled: p.boolean(),
-    emailEnabled: p.boolean(),
-    sortOrder: bigint(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const TeamMemberEntity = table('team_members', {
+  id: id<'member'>().primary(),
+  orgId: id<'org'>(),
+  teamId: id<'team'>(),
+  userId: id<'user'>(),
+  phone: p.text().strictNullable(),
+  smsEnabled: p.boolean(),
+  callEnabled: p.boolean(),
+  pushEnabled: p.boolean(),
+  emailEnabled: p.boolean(),
+  sortOrder: bigint(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
 /** Configuration as it was given: an absent `shiftHours` stays absent. */
@@ -48,174 +40,134 @@ export interface RotationConfig {
   readonly shiftHours?: number;
 }
 
-export const ScheduleEntity = defineEntity({
-  name: 'Schedule',
-  tableName: 'schedules',
-  properties: {
-    id: id<'schedule'>().primary(),
-    orgId: id<'org'>(),
-    teamId: id<'team'>(),
-    name: p.text(),
-    timezone: p.text(),
-    rotationType: text<RotationType>(),
-    rotationConfig: jsonColumn<RotationConfig>(),
-    startAt: instant(),
-    /** The local date and time that the clocks skipped at `startAt`; null: they did not. */
-    startWall: p.text().strictNullable(),
-    /** Layers, the lowest first, with what the columns above do not say of the first; null: the rotation is all. */
-    layers: jsonColumn<readonly StoredLayer[]>().strictNullable(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const ScheduleEntity = table('schedules', {
+  id: id<'schedule'>().primary(),
+  orgId: id<'org'>(),
+  teamId: id<'team'>(),
+  name: p.text(),
+  timezone: p.text(),
+  rotationType: text<RotationType>(),
+  rotationConfig: jsonColumn<RotationConfig>(),
+  startAt: instant(),
+  /** The local date and time that the clocks skipped at `startAt`; null: they did not. */
+  startWall: p.text().strictNullable(),
+  /** Layers, the lowest first, with what the columns above do not say of the first; null: the rotation is all. */
+  layers: jsonColumn<readonly StoredLayer[]>().strictNullable(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
 /** Days of the last good answer of its address, or those that were typed in. */
-export const HolidayCalendarEntity = defineEntity({
-  name: 'HolidayCalendar',
-  tableName: 'holiday_calendars',
-  properties: {
-    id: id<'calendar'>().primary(),
-    orgId: id<'org'>(),
-    name: p.text(),
-    /** Null: its dates are typed in. */
-    url: p.text().strictNullable(),
-    dates: jsonColumn<readonly string[]>(),
-    fetchedAt: instant().strictNullable(),
-    triedAt: instant().strictNullable(),
-    /** Reason why the address could not be read last time; null: it could. */
-    fault: p.text().strictNullable(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const HolidayCalendarEntity = table('holiday_calendars', {
+  id: id<'calendar'>().primary(),
+  orgId: id<'org'>(),
+  name: p.text(),
+  /** Null: its dates are typed in. */
+  url: p.text().strictNullable(),
+  dates: jsonColumn<readonly string[]>(),
+  fetchedAt: instant().strictNullable(),
+  triedAt: instant().strictNullable(),
+  /** Reason why the address could not be read last time; null: it could. */
+  fault: p.text().strictNullable(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
-export const ScheduleOverrideEntity = defineEntity({
-  name: 'ScheduleOverride',
-  tableName: 'schedule_overrides',
-  properties: {
-    id: id<'override'>().primary(),
-    orgId: id<'org'>(),
-    scheduleId: id<'schedule'>(),
-    /** Layer for which it counts; null: the whole schedule. */
-    layerId: p.text().strictNullable(),
-    userId: id<'user'>(),
-    startAt: instant(),
-    endAt: instant(),
-    createdAt: instant(),
-  },
+export const ScheduleOverrideEntity = table('schedule_overrides', {
+  id: id<'override'>().primary(),
+  orgId: id<'org'>(),
+  scheduleId: id<'schedule'>(),
+  /** Layer for which it counts; null: the whole schedule. */
+  layerId: p.text().strictNullable(),
+  userId: id<'user'>(),
+  startAt: instant(),
+  endAt: instant(),
+  createdAt: instant(),
 });
 
 /** The secret address of a schedule: the hash finds it, the sealed text shows it again. */
-export const CalendarFeedEntity = defineEntity({
-  name: 'CalendarFeed',
-  tableName: 'calendar_feeds',
-  properties: {
-    id: id<'feed'>().primary(),
-    orgId: id<'org'>(),
-    scheduleId: id<'schedule'>(),
-    secretHash: bytes(),
-    secretSealed: bytes(),
-    createdAt: instant(),
-    revokedAt: instant().strictNullable(),
-    /** Null if without an owner. It ends with the membership of its user. */
-    userId: id<'user'>().strictNullable(),
-  },
+export const CalendarFeedEntity = table('calendar_feeds', {
+  id: id<'feed'>().primary(),
+  orgId: id<'org'>(),
+  scheduleId: id<'schedule'>(),
+  secretHash: bytes(),
+  secretSealed: bytes(),
+  createdAt: instant(),
+  revokedAt: instant().strictNullable(),
+  /** Null if without an owner. It ends with the membership of its user. */
+  userId: id<'user'>().strictNullable(),
 });
 
 /** The secret address of one person's shifts over all schedules. */
-export const OwnCalendarEntity = defineEntity({
-  name: 'OwnCalendar',
-  tableName: 'own_calendars',
-  properties: {
-    orgId: id<'org'>().primary(),
-    userId: id<'user'>().primary(),
-    secretHash: bytes(),
-    secretSealed: bytes(),
-    createdAt: instant(),
-  },
+export const OwnCalendarEntity = table('own_calendars', {
+  orgId: id<'org'>().primary(),
+  userId: id<'user'>().primary(),
+  secretHash: bytes(),
+  secretSealed: bytes(),
+  createdAt: instant(),
 });
 
-export const PolicyEntity = defineEntity({
-  name: 'EscalationPolicy',
-  tableName: 'escalation_policies',
-  properties: {
-    id: id<'policy'>().primary(),
-    orgId: id<'org'>(),
-    teamId: id<'team'>(),
-    name: p.text(),
-    steps: jsonColumn<readonly EscalationStep[]>(),
-    /** Last turn of its round robin, written as steps fire; null before the first. */
-    lastTurn: jsonColumn<LastTurn>().strictNullable(),
-    /** Fields beyond its steps; null for none. */
-    details: jsonColumn<PolicyDetails>().strictNullable(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const PolicyEntity = table('escalation_policies', {
+  id: id<'policy'>().primary(),
+  orgId: id<'org'>(),
+  teamId: id<'team'>(),
+  name: p.text(),
+  steps: jsonColumn<readonly EscalationStep[]>(),
+  /** Last turn of its round robin, written as steps fire; null before the first. */
+  lastTurn: jsonColumn<LastTurn>().strictNullable(),
+  /** Fields beyond its steps; null for none. */
+  details: jsonColumn<PolicyDetails>().strictNullable(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
-export const AlertRuleEntity = defineEntity({
-  name: 'AlertRule',
-  tableName: 'alert_rules',
-  properties: {
-    id: id<'rule'>().primary(),
-    orgId: id<'org'>(),
-    serviceId: id<'service'>(),
-    name: p.text(),
-    kind: text<RuleKind>(),
-    config: jsonColumn<RuleConfig>(),
-    escalationPolicyId: id<'policy'>().strictNullable(),
-    enabled: p.boolean(),
-    /** Settings that the console has set beside the config; null for none. */
-    settings: jsonColumn<StoredSettings>().strictNullable(),
-    createdAt: instant(),
-    updatedAt: instant(),
-  },
+export const AlertRuleEntity = table('alert_rules', {
+  id: id<'rule'>().primary(),
+  orgId: id<'org'>(),
+  serviceId: id<'service'>(),
+  name: p.text(),
+  kind: text<RuleKind>(),
+  config: jsonColumn<RuleConfig>(),
+  escalationPolicyId: id<'policy'>().strictNullable(),
+  enabled: p.boolean(),
+  /** Settings that the console has set beside the config; null for none. */
+  settings: jsonColumn<StoredSettings>().strictNullable(),
+  createdAt: instant(),
+  updatedAt: instant(),
 });
 
 /** A time in which incidents page nobody: of a service, a rule or a label. */
-export const MaintenanceEntity = defineEntity({
-  name: 'MaintenanceWindow',
-  tableName: 'maintenance_windows',
-  properties: {
-    id: id<'maintenance'>().primary(),
-    orgId: id<'org'>(),
-    name: p.text(),
-    serviceId: id<'service'>().strictNullable(),
-    ruleId: id<'rule'>().strictNullable(),
-    labelName: p.text().strictNullable(),
-    labelValue: p.text().strictNullable(),
-    startsAt: instant(),
-    /** Null for a recurring one without an end. */
-    endsAt: instant().strictNullable(),
-    recurrence: jsonColumn<Recurrence>().strictNullable(),
-    timezone: p.text(),
-    createdAt: instant(),
-    /** Null while it is as it was created. */
-    updatedAt: instant().strictNullable(),
-  },
+export const MaintenanceEntity = table('maintenance_windows', {
+  id: id<'maintenance'>().primary(),
+  orgId: id<'org'>(),
+  name: p.text(),
+  serviceId: id<'service'>().strictNullable(),
+  ruleId: id<'rule'>().strictNullable(),
+  labelName: p.text().strictNullable(),
+  labelValue: p.text().strictNullable(),
+  startsAt: instant(),
+  /** Null for a recurring one without an end. */
+  endsAt: instant().strictNullable(),
+  recurrence: jsonColumn<Recurrence>().strictNullable(),
+  timezone: p.text(),
+  createdAt: instant(),
+  /** Null while it is as it was created. */
+  updatedAt: instant().strictNullable(),
 });
 
 /** Memory that evaluations keep of a rule beside its incident; a rule without memory has no row. */
-export const RuleMemoryEntity = defineEntity({
-  name: 'RuleMemory',
-  tableName: 'rule_memory',
-  properties: {
-    ruleId: id<'rule'>().primary(),
-    breachedSince: instant().strictNullable(),
-    silentSince: instant().strictNullable(),
-    missingSince: instant().strictNullable(),
-  },
+export const RuleMemoryEntity = table('rule_memory', {
+  ruleId: id<'rule'>().primary(),
+  breachedSince: instant().strictNullable(),
+  silentSince: instant().strictNullable(),
+  missingSince: instant().strictNullable(),
 });
 
 /** The same of a part of a rule by label; see `partOfValue`. */
-export const RulePartMemoryEntity = defineEntity({
-  name: 'RulePartMemory',
-  tableName: 'rule_part_memory',
-  properties: {
-    ruleId: id<'rule'>().primary(),
-    part: p.text().primary(),
-    breachedSince: instant().strictNullable(),
-    silentSince: instant().strictNullable(),
-    missingSince: instant().strictNullable(),
-  },
+export const RulePartMemoryEntity = table('rule_part_memory', {
+  ruleId: id<'rule'>().primary(),
+  part: p.text().primary(),
+  breachedSince: instant().strictNullable(),
+  silentSince: instant().strictNullable(),
+  missingSince: instant().strictNullable(),
 });
