@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { beyondLinear, countWork } from '#test/kit/counting/count_work.ts';
 import { searchInSteps } from '#test/kit/counting/regexp_steps.ts';
@@ -12,6 +12,19 @@ test('work is counted the same in every run, and work that grows faster than its
     'a search from each place to the end',
     'code that compares each with each',
   ]);
+});
+
+describe('a workload that never ends', () => {
+  const HANGS = 'data:text/javascript,export default { hangs: (n) => () => /^(a+)+$/.test("a".repeat(n) + "b") }';
+  let counted: Promise<unknown>;
+
+  test('is counted by a process of its own', () => {
+    counted = countWork(HANGS, [50]).catch((error: unknown) => error);
+  });
+
+  test('ends with its test', async () => {
+    expect(await counted).toEqual(new Error(`the workloads of ${HANGS} were not counted`));
+  });
 });
 
 test.each([

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
+import { onTestFinished } from 'vitest';
+
 import type { Work } from '#test/kit/counting/work_counter.ts';
 
 /** Prepares work on input of a size, and returns what is counted or timed: synchronous, the same each time it is called. */
@@ -13,7 +15,7 @@ export type Workloads = Readonly<Record<string, Workload>>;
 
 /**
  * Counts the work of each workload of the file at each of the sizes, the same in every run: blocks of JavaScript that
- * run, steps of regular expressions, characters that are searched.
+ * run, steps of regular expressions, characters that are searched. The process that counts ends with the test at the latest.
  */
 export async function countWork(file: string, sizes: readonly number[]): Promise<Map<string, number[]>> {
   const program = fileURLToPath(new URL('./counting_process.ts', import.meta.url));
@@ -22,6 +24,8 @@ export async function countWork(file: string, sizes: readonly number[]): Promise
     env: { ...process.env, NODE_COMPILE_CACHE: undefined, NODE_DISABLE_COMPILE_CACHE: '1' },
     serialization: 'advanced',
   });
+  // A regular expression that does not end hears of nothing.
+  onTestFinished(() => void counting.kill('SIGKILL'));
   const worksOf = new Map<string, Work[]>();
   counting.on('message', ([name, works]: [string, Work[]]) => worksOf.set(name, works));
   const [[exitCode]] = await Promise.all([once(counting, 'exit'), once(counting, 'disconnect')]);
