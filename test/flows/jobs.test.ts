@@ -217,7 +217,8 @@ inBrowser('by mouse, keyboard and thumb', () => {
     });
     const ways: Partial<Record<Kind, ConsoleUse['way']>> = {};
     const faults = await withEachInputMethod(h, { isApart: true }, async (use) => {
-      await use.open('', 'Good');
+      // The greeting before the name depends on the hour.
+      await use.open('', `, ${use.person.name}`);
       Object.assign(use.way, { steps: 0 }).pages.splice(0, Infinity, '/');
       await doJob(use, phone);
       ways[use.kind] = use.way;
