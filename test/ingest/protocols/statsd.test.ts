@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { finish } from '#kernel/cooperative_task.ts';
-import { DatagramReader, type Line, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
+import { DatagramReader, keyOf, type Line, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget } from '#ingest/protocols/statsd/line_aggregator.ts';
 import { STATSD } from '#ingest/protocols/statsd.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -259,7 +259,9 @@ test.each(['views,zone=a,env=x:1|c', 'views;zone=a;env=x:1|c', 'views#zone=a,env
       ['zone', 'a'],
     ];
     expect(readLine(text)).toMatchObject({ name: 'views', tags });
-    expect(lineOf(text.replace('env=x', 'ingestion_key=k')).tags).toEqual([['zone', 'a']]);
+    const withKey = text.replace('env=x', 'ingestion_key=k');
+    expect(lineOf(withKey).tags).toEqual([['zone', 'a']]);
+    expect(keyOf(withKey), text).toBe('k');
     expect(readLine(text.replace('zone=a', 'zone'))).toMatchObject({ tags: [] });
   },
 );

@@ -97,14 +97,18 @@ export interface Line {
 const KEY_TAG = 'ingestion_key';
 const KEY_LENGTH_MAX = 200;
 
+/** Signs before a tag: `|#a:1,b:2` of DogStatsD, and those of tags in names. */
+const BEFORE_TAG = '#,;[';
+
 /** The ingestion key that a line bears as a tag; null where it has none. Looked for before anything else is read. */
 export function keyOf(text: string): string | null {
   for (let at = text.indexOf(KEY_TAG); at !== -1; at = text.indexOf(KEY_TAG, at + 1)) {
     const start = at + KEY_TAG.length + 1;
-    const isTag = text[at - 1] === '#' || text[at - 1] === ',';
-    if (!isTag || text[start - 1] !== ':') continue;
+    const sign = text[start - 1];
+    if (at === 0 || !BEFORE_TAG.includes(text[at - 1] ?? '') || (sign !== ':' && sign !== '=')) continue;
+    const ends = sign === ':' ? ',|' : ',;]:|';
     let end = start;
-    while (end < text.length && text[end] !== ',' && text[end] !== '|') end += 1;
+    while (end < text.length && !ends.includes(text[end] ?? '')) end += 1;
     return text.slice(start, Math.min(end, start + KEY_LENGTH_MAX));
   }
   return null;
