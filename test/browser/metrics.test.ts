@@ -257,21 +257,21 @@ inBrowser('metrics and dashboards', () => {
 
   test('a dashboard without a service asks for one, and for the values of its variables, and the address holds both', async () => {
     const h = await openConsole();
+    // The first by name sends nothing: the dashboard begins where data is.
+    await h.given.service({ name: 'api' });
     const serviceId = await givenService(h);
     const query = { metricName: 'http_request_duration_seconds{route="$route"}', aggregation: 'max' };
     const grid = { x: 0, y: 0, w: 4, h: 5 };
     const layout = [{ type: 'number', title: 'Requests', query, grid }];
     const { dashboardId } = await h.expectOk('create_dashboard', { name: 'Any service', layout });
     const { page } = await h.visitor({ path: `/dashboards/${dashboardId}` });
-    await page.getByText('No service is chosen yet.').waitFor();
     const variables = page.getByRole('group', { name: 'Variables' });
-    await variables.getByLabel('Service').click();
-    await page.getByRole('option', { name: 'checkout' }).click();
-    await page.getByText('No service is chosen yet.').waitFor({ state: 'detached' });
+    await expect.poll(() => variables.getByLabel('Service').inputValue()).toBe('checkout');
     const route = variables.getByLabel('route');
-    await expect.poll(() => route.locator('option').count()).toBeGreaterThan(1);
-    const [, value = ''] = await route.locator('option').allInnerTexts();
-    await route.selectOption(value);
+    await route.fill('ca');
+    await page.getByRole('option', { name: '/pay' }).waitFor({ state: 'detached' });
+    const value = '/cart';
+    await page.getByRole('option', { name: value }).click();
     await expect.poll(() => decodeURIComponent(page.url())).toContain(`"route":"${value}"`);
     expect(page.url()).toContain(`service=${serviceId}`);
     await page.reload();
@@ -304,6 +304,17 @@ inBrowser('metrics and dashboards', () => {
     await page.getByRole('link', { name: 'Routes' }).click();
     await page.getByRole('heading', { name: 'Any service' }).waitFor();
     await expect.poll(() => route.inputValue()).toBe('');
+    // Dashboards open with the one that somebody looked at, until they go to the list.
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.getByRole('heading', { name: 'Any service' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('d');
+    await page.getByRole('heading', { name: 'Any service' }).waitFor();
+    await page.getByRole('link', { name: 'Dashboards' }).first().click();
+    await page.getByRole('link', { name: 'All routes' }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'All routes' }).waitFor();
   });
 
   test('a dashboard is dragged by the mouse, renamed, duplicated and deleted, and a viewer only looks', async () => {

@@ -12,7 +12,7 @@ import {
   widenToColumns,
 } from '#modules/metrics/decide/buckets.ts';
 import { rangeOf } from '#modules/metrics/decide/exponential_buckets.ts';
-import { bucketsOfHistogram } from '#modules/metrics/decide/quantile.ts';
+import { bucketsOfHistogram, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
@@ -118,7 +118,9 @@ export async function readChart(
   if (isHeatmap) return await heatmap();
   const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
   const isManyRatios = splitBy !== null && expression.sides.length > 1;
-  const isRateShown = isRate && aggregation === 'sum' && expression.sides.length === 1;
+  const [side] = expression.sides;
+  const isOne = expression.sides.length === 1 && quantileQuestionOf(side) === null;
+  const isRateShown = isRate && aggregation === 'sum' && isOne;
   const { columnMs, ...buckets } = isRateShown ? widenForRates(cut) : isManyRatios ? widenToColumns(cut) : cut;
   const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
   const ranked =

@@ -383,6 +383,7 @@ test('a chart shows a counter as its rate per second, over no less than the time
   expect(await rate({ pixels: 100 })).toEqual({ rateSeconds: 60, usual: 0.5 });
   await givenMetrics(w, serviceId, {
     name: 'odd',
+    labels: { quantile: '0.5' },
     kind: 'counter',
     minutes: 60,
     everySeconds: 20,
@@ -392,5 +393,7 @@ test('a chart shows a counter as its rate per second, over no less than the time
   expect(odd.rateSeconds).toBeCloseTo(20, 0);
   expect(odd.usual).toBeCloseTo(0.5, 1);
   expect(await rate({ isRate: false })).toEqual({ rateSeconds: null, usual: 30 });
+  // Nothing is counted by a quantile.
+  expect((await rate({ metricName: 'odd{quantile="0.5"}' })).rateSeconds).toBeNull();
   expect(await rate({ metricName: 'm / m' })).toEqual({ rateSeconds: null, usual: 1 });
 });

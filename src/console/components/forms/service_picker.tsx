@@ -19,12 +19,15 @@ interface ServicePickerProps {
   readonly placeholder?: string;
   /** Name of the chosen service, if the page has it already. */
   readonly name?: string | undefined;
+  /** Whether one is always chosen: the field cannot be cleared. */
+  readonly isRequired?: boolean;
   readonly error?: ReactNode;
 }
 
 /** Picker of one of any number of services. The server searches for what is typed. */
 export function ServicePicker(props: ServicePickerProps) {
-  const { value, onChange, label, placeholder = 'All services', name, error } = props;
+  const { value, onChange, label, name, isRequired = false, error } = props;
+  const { placeholder = isRequired ? 'Choose a service' : 'All services' } = props;
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
@@ -57,7 +60,7 @@ export function ServicePicker(props: ServicePickerProps) {
       onSearch={setTyped}
       onNear={() => setIsNear(true)}
       emptyText={data === undefined ? 'Loading …' : 'No service has this name'}
-      clearLabel={label === undefined ? 'All services' : 'Choose another service'}
+      {...(!isRequired && { clearLabel: label === undefined ? 'All services' : 'Choose another service' })}
     />
   );
 }

@@ -10,8 +10,8 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link, Navigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 
 import { dashboardSearchQuery, type FoundDashboard } from '#console/api/dashboards.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
@@ -24,7 +24,12 @@ import { Name } from '#console/components/text/name.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
-import { type DashboardStart, EMPTY_START } from '#console/pages/dashboards/dashboard_start.ts';
+import {
+  type DashboardStart,
+  EMPTY_START,
+  lastDashboard,
+  rememberDashboard,
+} from '#console/pages/dashboards/dashboard_start.ts';
 import { useDuplicateDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { serviceSearchQuery } from '#console/api/services.ts';
@@ -77,8 +82,22 @@ const route = getRouteApi('/inside/dashboards');
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
 
-/** Page of all dashboards by name. */
+/** Page of all dashboards by name; somebody who comes from elsewhere finds the dashboard that they last looked at. */
 export function DashboardList() {
+  const { orgId } = useOrganization().org;
+  const { state } = useRouter();
+  const [last] = useState(() => {
+    const isFromDashboard = state.resolvedLocation?.pathname.startsWith('/dashboards/') === true;
+    return isFromDashboard || `${state.location.searchStr}${state.location.hash}` !== '' ? null : lastDashboard(orgId);
+  });
+  useEffect(() => {
+    if (last === null) rememberDashboard(orgId, null);
+  }, [last, orgId]);
+  if (last === null) return <AllDashboards />;
+  return <Navigate to="/dashboards/$dashboardId" params={{ dashboardId: last }} replace />;
+}
+
+function AllDashboards() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();

@@ -2,12 +2,14 @@ import { Button, Skeleton } from '@mantine/core';
 import { IconLayoutDashboard } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 
 import { dashboardQuery } from '#console/api/dashboards.ts';
 import { isApiError } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
+import { rememberDashboard } from '#console/pages/dashboards/dashboard_start.ts';
 import { LoadedDashboard } from '#console/pages/dashboards/loaded_dashboard.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -18,7 +20,9 @@ export function DashboardPage() {
   const { dashboardId } = route.useParams();
   const { orgId } = useOrganization().org;
   const { data, error, refetch } = useQuery(dashboardQuery(orgId, dashboardId));
-  if (isApiError(error, 404)) {
+  const isGone = isApiError(error, 404);
+  useEffect(() => rememberDashboard(orgId, isGone ? null : dashboardId), [orgId, dashboardId, isGone]);
+  if (isGone) {
     return (
       <Page title="Dashboard">
         <InOtherOrganization find={(client, orgId) => client.fetchQuery(dashboardQuery(orgId, dashboardId))}>

@@ -1,10 +1,13 @@
-import { Group, NativeSelect } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Group } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useEffectEvent } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 import { actionQuery } from '#console/api/actions.ts';
+import { Choice } from '#console/components/forms/choice.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
@@ -15,7 +18,6 @@ import {
   type Widget,
   withVariables,
 } from '#modules/dashboards/decide/widget.ts';
-import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 
 const route = getRouteApi('/inside/dashboards/$dashboardId');
 
@@ -37,21 +39,47 @@ interface Chosen {
 /** Key in the browser's store of what was last chosen on a dashboard, before its id. */
 const LAST_CHOSEN = 'tocsin.dashboard.last.';
 
-/** Restores what somebody last chose on the dashboard, where its address says nothing, and remembers what they choose. */
-function useLastChosen(isEmpty: boolean, chosen: Chosen, onChange: (chosen: Chosen) => void): void {
+/** Reads what somebody last chose on the dashboard. */
+function readLastChosen(key: string): Chosen {
+  try {
+    const { service, vars } = readDashboardSearch(
+      JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, unknown>,
+    );
+    return { service, ...(vars !== undefined && { vars }) };
+  } catch {
+    localStorage.removeItem(key);
+    return {};
+  }
+}
+
+interface StartOfDashboard {
+  readonly asksForService: boolean;
+  readonly chosen: Chosen;
+  onChange(chosen: Chosen): void;
+}
+
+/**
+ * Begins where its address says nothing with what somebody last chose on the dashboard, or else with a service that sends
+ * metrics, and remembers what they choose.
+ */
+function useStart({ asksForService, chosen, onChange }: StartOfDashboard): void {
+  const { orgId } = useOrganization().org;
   const key = `${LAST_CHOSEN}${route.useParams().dashboardId}`;
-  const restore = useEffectEvent(() => {
-    if (!isEmpty) return;
-    try {
-      const { service, vars } = readDashboardSearch(
-        JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, unknown>,
-      );
-      if (service !== undefined || vars !== undefined) onChange({ service, ...(vars !== undefined && { vars }) });
-    } catch {
-      localStorage.removeItem(key);
-    }
+  const isEmpty = chosen.service === undefined && Object.keys(chosen.vars ?? {}).length === 0;
+  const [last] = useState(() => (isEmpty ? readLastChosen(key) : {}));
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'services', 'find_service_with_metrics', {}),
+    enabled: asksForService && chosen.service === undefined && last.service === undefined,
   });
-  useEffect(() => restore(), [key]);
+  const first = data?.service?.serviceId;
+  const begin = useEffectEvent(onChange);
+  useEffect(() => {
+    if (last.service !== undefined || last.vars !== undefined) begin(last);
+  }, [last]);
+  const isOpen = asksForService && chosen.service === undefined;
+  useEffect(() => {
+    if (isOpen && first !== undefined) begin({ service: first });
+  }, [isOpen, first]);
   const text = JSON.stringify(chosen);
   useEffect(() => {
     if (!isEmpty) localStorage.setItem(key, text);
@@ -62,15 +90,15 @@ function useLastChosen(isEmpty: boolean, chosen: Chosen, onChange: (chosen: Chos
 export function DashboardVariables(props: DashboardVariablesProps) {
   const { widgets, ownServiceId, serviceId, values, onChange } = props;
   const service = ownServiceId === null ? (serviceId ?? undefined) : undefined;
-  useLastChosen(service === undefined && Object.keys(values).length === 0, { service, vars: values }, onChange);
   const asksForService = needsService(widgets, ownServiceId);
+  useStart({ asksForService, chosen: { service, vars: values }, onChange });
   const variables = variablesOf(widgets);
   return (
     <Group mb="md" gap="sm" align="end" role="group" aria-label="Variables">
       {asksForService && (
         <ServicePicker
           label="Service"
-          placeholder="Choose a service"
+          isRequired
           value={serviceId ?? undefined}
           onChange={(chosen) => onChange({ service: chosen })}
         />
@@ -98,28 +126,43 @@ interface VariablePickerProps {
   onChange(value: string | undefined): void;
 }
 
-/** Picker of one value of a label, or of all. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 150;
+const OPTIONS_MAX = 20;
+
+/** Picker of one value of a label, or of all. The server searches for what is typed. */
 function VariablePicker({ variable: { name, label, query }, serviceId, value, onChange }: VariablePickerProps) {
   const { orgId } = useOrganization().org;
-  const asked = { metricName: withVariables(query.metricName, {}), label, valuesMax: LABEL_VALUES_MAX };
+  const [isNear, setIsNear] = useState(false);
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const asked = { metricName: withVariables(query.metricName, {}), label, valuesMax: OPTIONS_MAX };
   const { data } = useQuery({
-    ...actionQuery(orgId, 'metrics', 'describe_labels', { serviceId: serviceId ?? '', ...asked }),
-    enabled: serviceId !== null,
+    ...actionQuery(orgId, 'metrics', 'describe_labels', {
+      serviceId: serviceId ?? '',
+      ...asked,
+      ...(text !== '' && { text }),
+    }),
+    enabled: serviceId !== null && isNear,
+    placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
   const entry = data?.labels[0];
-  const options = entry?.values.map((listed) => listed.value).toSorted() ?? [];
-  const further = (entry?.valueCount ?? 0) - options.length;
+  const listed = entry?.values.map((option) => option.value).toSorted() ?? [];
+  const values = value === undefined || listed.includes(value) ? listed : [value, ...listed];
   return (
-    <NativeSelect
+    <Choice
       label={name}
+      placeholder="All"
+      clearLabel="All"
+      emptyText={data === undefined ? 'Loading …' : 'No value has this name'}
       disabled={serviceId === null}
-      value={value ?? ''}
-      data={[
-        { value: '', label: further > 0 ? `All (${further} more than are listed)` : 'All' },
-        ...(value !== undefined && !options.includes(value) ? [value, ...options] : options),
-      ]}
-      onChange={(event) => onChange(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
+      value={value ?? null}
+      options={values.map((option) => ({ value: option, label: isolateBidi(option) }))}
+      further={(entry?.valueCount ?? 0) - listed.length}
+      onNear={() => setIsNear(true)}
+      onSearch={setTyped}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
     />
   );
 }

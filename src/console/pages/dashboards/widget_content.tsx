@@ -52,7 +52,7 @@ export function WidgetContent(props: WidgetContentProps) {
           <p className={classes.empty}>
             {widget.queries.length === 0
               ? 'No metric is chosen yet. Edit the widget to choose one.'
-              : 'No service is chosen yet. Edit the widget to choose one.'}
+              : 'No service is chosen yet. Choose one above.'}
           </p>
         );
       }

@@ -106,6 +106,7 @@ export function Explore() {
           {(!isNarrow || !isChosen) && (
             <aside className={classes.list} ref={list} aria-label="Metrics of the service">
               <ServicePicker
+                isRequired
                 value={search.service}
                 name={chosen?.name ?? ''}
                 onChange={(service) => {

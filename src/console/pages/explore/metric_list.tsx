@@ -155,8 +155,11 @@ function chosenOf({ metricName: metric, isHistogram, aggregation }: MetricEntry)
   return isHistogram ? { metric, quantile: '0.95' } : { metric, usual: aggregation };
 }
 
+/** Whether it is a unit, and not a number of things: UCUM writes 1 for those, or their name in braces, such as {request}. */
+const isUnit = (unitName: string): boolean => unitName !== '1' && unitName !== 'ratio' && !unitName.startsWith('{');
+
 function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
-  const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview, unit } = metric;
+  const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview, unitName } = metric;
   const now = useNow(60);
   const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const intend = (): void => onIntend(chosenOf(metric));
@@ -171,8 +174,8 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
     lastValue === null
       ? null
       : seconds === null
-        ? quantityText(lastValue, measureOf(metricName, aggregation, metric.unitName))
-        : quantityText(lastValue / seconds, measureOfRate(metricName, metric.unitName));
+        ? quantityText(lastValue, measureOf(metricName, aggregation, unitName))
+        : quantityText(lastValue / seconds, measureOfRate(metricName, unitName));
   const age = now - Date.parse(lastAt);
   const what = metric.type ?? metric.kind;
   return (
@@ -196,7 +199,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
           <span className={classes.facts}>
             {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
             {what !== null && `, ${what}`}
-            {unit !== null && unit !== '1' && ` in ${unit}`}
+            {unitName !== null && isUnit(unitName) && ` in ${unitName}`}
             {age > 3_600_000 && `, no data for ${coarseDurationText(age)}`}
           </span>
         </span>

@@ -114,17 +114,18 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
   );
   const sentUnit = first?.unit ?? null;
   const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0], sentUnit);
+  const hasCells = isHeatmap(search);
+  const labels = entry?.labels ?? [];
+  const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
+  // Of a summary, each quantile is a series, with a label that a histogram has not.
+  const isOfBuckets = quantile !== undefined && labels.every(({ label }) => label !== 'quantile');
+  const shownConditions = where.filter(({ label }) => label !== 'quantile' || !(hasCells || isOfBuckets));
   const steps =
     first?.rateSeconds != null
       ? `, each over ${durationText(first.rateSeconds * 1_000)}`
       : first !== undefined && (aggregation === 'sum' || aggregation === 'count')
         ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
         : '';
-  const hasCells = isHeatmap(search);
-  // A heatmap shows every quantile.
-  const shownConditions = where.filter(({ label }) => !hasCells || label !== 'quantile');
-  const labels = entry?.labels ?? [];
-  const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
   return (
     <section className={classes.card} aria-label="Chart">
       <div className={classes.head}>
@@ -173,14 +174,16 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         )}
         {!hasCells && (
           <>
-            <NativeSelect
-              label="Show"
-              value={shown}
-              data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-              onChange={(event) =>
-                onChange({ agg: SHOWN_AGGREGATIONS.find((chosen) => chosen === event.currentTarget.value) })
-              }
-            />
+            {!isOfBuckets && (
+              <NativeSelect
+                label="Show"
+                value={shown}
+                data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+                onChange={(event) =>
+                  onChange({ agg: SHOWN_AGGREGATIONS.find((chosen) => chosen === event.currentTarget.value) })
+                }
+              />
+            )}
             {quantile !== undefined && (
               <NativeSelect
                 label="Quantile"
@@ -263,7 +266,9 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
       <div className={classes.about}>
         {hasCells
           ? `Observations by their size${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
-          : `${AGGREGATION_NAMES[shown]}${steps}`}
+          : isOfBuckets
+            ? `${percentOf(quantile)} of the observations are at most this${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
+            : `${AGGREGATION_NAMES[shown]}${steps}`}
         {first?.isReduced === true && '; the lowest and the highest value of each pixel are shown'}
       </div>
       <div className={classes.chart} aria-busy={isPlaceholderData}>
@@ -323,6 +328,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     </section>
   );
 }
+
+const percentOf = (quantile: string): string => `${Number((Number(quantile) * 100).toFixed(2))}%`;
 
 /** Whether the axis shows observed values, and not how often or how much in all. */
 function showsObservations(metricName: string, aggregation: Aggregation): boolean {
