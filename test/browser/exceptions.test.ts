@@ -167,12 +167,12 @@ inBrowser('exceptions', () => {
     await dialog.getByRole('button', { name: 'Merge' }).click();
     await heading(page, /^Middle/);
     const parts = page.getByRole('region', { name: 'Merged into this one' });
-    await parts.getByRole('button', { name: /^Split off Quiet/ }).waitFor();
+    await parts.getByRole('button', { name: /^Separate Quiet/ }).waitFor();
     await page.goto(`${h.baseUrl}/exceptions/${groups.get('Quiet')!}`);
     await page.getByText('Part of another exception').waitFor();
     expect(await page.getByRole('button', { name: 'Resolve' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Split off' }).click();
-    await page.getByText('Split off: an exception of its own again.').waitFor();
+    await page.getByRole('button', { name: 'Separate' }).click();
+    await page.getByText('Separated: an exception of its own again.').waitFor();
     await page.getByRole('button', { name: 'Resolve' }).waitFor();
     await page.getByText('Part of another exception').waitFor({ state: 'detached' });
 
@@ -214,7 +214,7 @@ inBrowser('exceptions', () => {
     await expect.poll(() => titled('login of user <*> failed')).toBeDefined();
     await page.goto(`${h.baseUrl}/exceptions/${await titled('login of user <*> failed')}`);
     await heading(page, 'login of user <*> failed');
-    await page.getByRole('button', { name: 'Split off this message' }).click();
+    await page.getByRole('button', { name: 'Separate this message' }).click();
     await heading(page, /^login of user (?:ann|root) failed$/);
     await page.getByText('no event has come since').waitFor();
     await page.keyboard.press('u');
@@ -321,7 +321,11 @@ inBrowser('exceptions', () => {
     const finger = await touchScreen(page);
     await finger.tap(await centerOf(rows(page).first().getByRole('link')), 0);
     await heading(page, /^CardDeclined/);
-    const ignore = page.getByRole('button', { name: 'Ignore' });
+    // The field for a comment is far down, and the way to it beside the answers.
+    await finger.tap(await centerOf(page.getByRole('button', { name: 'Comment', exact: true })), 2_000);
+    await page.getByLabel('Add a comment').and(page.locator(':focus')).waitFor();
+    await finger.tap(await centerOf(page.getByLabel('More', { exact: true })), 2_000);
+    const ignore = page.getByRole('menuitem', { name: 'Ignore' });
     expect((await ignore.boundingBox())!.height).toBeGreaterThanOrEqual(44);
     await finger.tap(await centerOf(ignore), 2_000);
     await page.getByText('Exception ignored.').waitFor();

@@ -221,8 +221,8 @@ async function sortExceptions(h: ConsoleWorld, use: ConsoleUse, serviceId: Id<'s
   await press(button('Merge', dialog));
   await page.getByRole('heading', { name: /^First/, level: 1 }).waitFor();
   await isClosed();
-  await press(button(/^Split off Third/));
-  await sees(/^Split off/);
+  await press(button(/^Separate Third/));
+  await sees(/^Separated/);
 
   await open(`exceptions?service=${serviceId}&status=all`, 'Exceptions');
   if (kind === 'touch') await press(button('Select'));

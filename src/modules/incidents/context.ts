@@ -101,7 +101,7 @@ export const CONTEXT_FIELDS = {
     },
   ),
   releaseTotal: Type.Integer({ description: `how many there were, counted up to ${COUNTED_MAX}` }),
-  neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String() }), {
+  neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String(), exceptionGroupId: nullable(IdText) }), {
     description: 'other incidents that opened within a quarter of an hour, in the same order',
   }),
   neighbourTotals: TotalsView,

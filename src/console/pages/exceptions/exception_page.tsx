@@ -25,7 +25,7 @@ import { GroupStatusBadge, snoozeText } from '#console/pages/exceptions/group_st
 import { GroupingCard, MergedCard, PartNotice } from '#console/pages/exceptions/grouping_card.tsx';
 import { IncidentsCard, OriginsCard, SimilarCard, TagsCard } from '#console/pages/exceptions/overview_cards.tsx';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
-import { AssignMenu, ResolveMenu, SnoozeMenu } from '#console/pages/exceptions/triage/menus.tsx';
+import { AssignMenu, ResolveMenu, SnoozeDialog, SnoozeMenu } from '#console/pages/exceptions/triage/menus.tsx';
 import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -155,6 +155,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       {isNew && regressedAt === null && status === 'unresolved' && <Status tone="blue">new</Status>}
       {isHandled === false && <Status tone="red">unhandled</Status>}
       <span>{severity}</span>
+      {overview.title.includes('<*>') && <span>{'<*> stands for what differs between its events'}</span>}
       <Link to="/services/$serviceId" params={{ serviceId }}>
         <Name>{serviceName}</Name>
       </Link>
@@ -219,6 +220,16 @@ function trendText({ direction, changePercent }: NonNullable<ExceptionOverview['
   return `${TREND_WORDS[direction]} ${changePercent > 0 ? '+' : '−'}${Math.abs(changePercent)}% in a week`;
 }
 
+/** Id of the field for a new comment, which its card has, too. */
+const COMMENT_FIELD = 'comment';
+
+/** Shows the field for a comment, which is far down a phone, and writes in it. */
+function goToComment(): void {
+  const field = document.getElementById(COMMENT_FIELD);
+  field?.scrollIntoView({ block: 'center' });
+  field?.focus({ preventScroll: true });
+}
+
 interface ActionsProps {
   readonly overview: ExceptionOverview;
   readonly mayTriage: boolean;
@@ -230,7 +241,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   const setting = useSetStatus();
   const navigate = route.useNavigate();
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const isCrowded = isPhone && status === 'resolved';
+  const [isSnoozing, setIsSnoozing] = useState(false);
   const set = (next: GroupStatus) => (): void => {
     if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
   };
@@ -246,13 +257,19 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
           Reopen
         </Button>
       )}
-      {mayTriage && status !== 'ignored' && !isCrowded && (
+      {mayTriage && status !== 'ignored' && !isPhone && (
         <Button variant="default" onClick={set('ignored')}>
           Ignore
         </Button>
       )}
-      {mayTriage && <SnoozeMenu groupIds={[groupId]} />}
+      {mayTriage && !isPhone && <SnoozeMenu groupIds={[groupId]} />}
       {mayTriage && <AssignMenu groupIds={[groupId]} assigneeName={assigneeName} />}
+      {mayTriage && isPhone && (
+        <Button variant="default" onClick={goToComment}>
+          Comment
+        </Button>
+      )}
+      {isSnoozing && <SnoozeDialog groupIds={[groupId]} onClose={() => setIsSnoozing(false)} />}
       {isPhone ? (
         // A phone has no room for all of their words.
         <ActionMenu
@@ -263,7 +280,8 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
             </Button>
           )}
           entries={[
-            ...(mayTriage && isCrowded ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
+            ...(mayTriage && status !== 'ignored' ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
+            ...(mayTriage ? [{ text: 'Snooze until …', onClick: () => setIsSnoozing(true) }] : []),
             ...(mayCreateRule
               ? [
                   {

@@ -40,7 +40,7 @@ interface ExceptionRowsProps {
 
 /** Height of a row, as in the style sheet. */
 const ROW_HEIGHT = 52;
-const ROW_HEIGHT_ON_PHONE = 96;
+const ROW_HEIGHT_ON_PHONE = 116;
 /** Rows rendered beyond the screen, so that a key finds the next one; a phone, which takes long to draw them, has no keys. */
 const OVERSCAN = 12;
 const OVERSCAN_ON_PHONE = 4;

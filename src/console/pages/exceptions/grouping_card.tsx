@@ -119,9 +119,9 @@ export function MergedCard({ overview: { merged }, maySplit }: MergedProps) {
           loading={splitting.isPending && splitting.variables.includes(groupId)}
           disabled={splitting.isPending}
           onClick={() => splitting.mutate([groupId])}
-          aria-label={`Split off ${withoutBidiControls(title)}`}
+          aria-label={`Separate ${withoutBidiControls(title)}`}
         >
-          Split off
+          Separate
         </Button>
       )}
     </Row>
@@ -130,7 +130,7 @@ export function MergedCard({ overview: { merged }, maySplit }: MergedProps) {
   return (
     <Card
       title="Merged into this one"
-      about={`${countText(merged.length, 'other exception')}, by people or because the templates of their messages became one. One that is split off takes its events with it.`}
+      about={`${countText(merged.length, 'other exception')}, by people or because the templates of their messages became one. One that is separated takes its events with it.`}
       rows={newestFirst.slice(0, SHOWN).map(rowOf)}
     >
       {rest.length > 0 && (
@@ -164,7 +164,7 @@ export function PartNotice({ overview: { groupId, mergedInto }, maySplit }: Merg
           loading={splitting.isPending}
           onClick={() => splitting.mutate([groupId])}
         >
-          Split off
+          Separate
         </Button>
       )}
     </Alert>

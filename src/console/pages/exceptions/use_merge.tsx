@@ -37,17 +37,17 @@ export function useSplit() {
     mutationFn: (groupIds: readonly string[]) => invoke(orgId, 'split_exception_groups', { groupIds: [...groupIds] }),
     onSuccess({ split }) {
       if (split.length === 0) {
-        showSuccess('It was split off already.');
+        showSuccess('It was separated already.');
         return;
       }
       const changes = split.map(({ groupId, fromGroupId }) => {
         return { groupId, nowInGroupId: null, wasInGroupId: fromGroupId };
       });
       const what =
-        split.length === 1 ? 'Split off: an exception of its own again' : `${split.length} exceptions split off`;
+        split.length === 1 ? 'Separated: an exception of its own again' : `${split.length} exceptions separated`;
       showUndoable(`${what}.`, () => undoing.mutate(changes));
     },
-    onError: (error) => showError('Not split off', error),
+    onError: (error) => showError('Not separated', error),
     onSettled: () => refreshAll(queryClient, orgId),
   });
 }
@@ -66,10 +66,10 @@ export function useSplitMessage(groupId: string, onSplit: (newGroupId: string) =
   return useMutation({
     mutationFn: (event: string) => invoke(orgId, 'split_exception_message', { groupId, event }),
     onSuccess({ groupId: splitId }) {
-      showUndoable('Split off: an exception of its own from now on.', () => undoing.mutate(splitId));
+      showUndoable('Separated: an exception of its own from now on.', () => undoing.mutate(splitId));
       onSplit(splitId);
     },
-    onError: (error) => showError('Not split off', error),
+    onError: (error) => showError('Not separated', error),
     onSettled: () => refreshAll(queryClient, orgId),
   });
 }

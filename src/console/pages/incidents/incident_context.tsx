@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import { IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -16,26 +16,36 @@ import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { type Around, byNearness } from '#modules/incidents/decide/around.ts';
+import { type Around, byNearness, joinOpened } from '#modules/incidents/decide/around.ts';
 import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type Context = ResultOf<'get_incident_context'>;
 
-/** Context of an incident: similar ones before, and what else happened at its time. */
-export function IncidentContext({ incident }: { readonly incident: IncidentWithLog }) {
-  const { orgId } = useOrganization().org;
-  const { data, error } = useQuery({
-    ...actionQuery(orgId, 'incidents', 'get_incident_context', { incidentId: incident.incidentId }),
+const useContext = (incidentId: string) =>
+  useQuery({
+    ...actionQuery(useOrganization().org.orgId, 'incidents', 'get_incident_context', { incidentId }),
     staleTime: 60_000,
   });
+
+/** Similar incidents before, and metrics that moved. */
+export function IncidentContext({ incident }: { readonly incident: IncidentWithLog }) {
+  const { data, error } = useContext(incident.incidentId);
   if (error !== null) return <ErrorAlert error={error} title="Similar incidents could not be loaded" />;
   if (data === undefined) return null;
   return (
     <>
       <Similar similar={data.similar} />
-      <Around incident={incident} context={data} />
       <MovedMetrics incident={incident} />
     </>
+  );
+}
+
+/** Card of what else happened around the incident, where it is looked for after its cause. */
+export function AroundIncident({ incident }: { readonly incident: IncidentWithLog }) {
+  const { data, error } = useContext(incident.incidentId);
+  if (data !== undefined) return <Around incident={incident} context={data} />;
+  return (
+    <Card title="What else happened">{error === null ? <Skeleton height={120} /> : <ErrorAlert error={error} />}</Card>
   );
 }
 
@@ -76,20 +86,23 @@ function Similar({ similar }: Pick<Context, 'similar'>) {
   );
 }
 
+/** Marks which of the items are of the own service: those stand first. */
+const ofService = <Item,>(items: readonly Item[], { ofService: count }: Context['newGroupTotals']) =>
+  items.map((item, index) => ({ ...item, isOwn: index < count }));
+
 interface AroundProps {
   readonly incident: Pick<IncidentWithLog, 'serviceId' | 'triggeredAt'>;
   readonly context: Context;
 }
 
 /** Number of entries that are shown at first. */
-const SHOWN_FIRST = 10;
+const SHOWN_FIRST = 5;
 
 /** List of changes, new exceptions and other incidents: those of the own service and the minutes before first. */
 function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) {
   const [isWhole, setIsWhole] = useState(false);
   const { changes, newGroups, newGroupTotals, releases, neighbours, neighbourTotals } = context;
-  const ofService = <Item,>(items: readonly Item[], { ofService: count }: Context['newGroupTotals']) =>
-    items.map((item, index) => ({ ...item, isOwn: index < count }));
+  const { groups, others } = joinOpened(ofService(newGroups, newGroupTotals), ofService(neighbours, neighbourTotals));
   const entries: (Omit<Around, 'atMs'> & { readonly at: string; readonly key: string; readonly row: ReactNode })[] = [
     ...changes.map(({ at, action, by, target, targetName }) => ({
       at,
@@ -107,7 +120,7 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
         </>
       ),
     })),
-    ...ofService(newGroups, newGroupTotals).map(({ groupId, title, serviceName, release, at, isOwn }) => ({
+    ...groups.map(({ groupId, title, serviceName, release, at, isOwn, opened }) => ({
       at,
       isOwn,
       key: groupId,
@@ -123,6 +136,14 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
           <Link to="/exceptions/$groupId" params={{ groupId }}>
             <Name>{title}</Name>
           </Link>
+          {opened !== null && (
+            <>
+              {', '}
+              <Link to="/incidents/$incidentId" params={{ incidentId: opened.incidentId }}>
+                incident #{opened.number}
+              </Link>
+            </>
+          )}
         </>
       ),
     })),
@@ -145,18 +166,16 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
         </>
       ),
     })),
-    ...ofService(neighbours, neighbourTotals).map(
-      ({ incidentId, number, title, serviceName, triggeredAt: at, isOwn }) => ({
-        at,
-        isOwn,
-        key: incidentId,
-        row: (
-          <>
-            Incident #{number} in <Name>{serviceName}</Name>: <IncidentLink incidentId={incidentId} title={title} />
-          </>
-        ),
-      }),
-    ),
+    ...others.map(({ incidentId, number, title, serviceName, triggeredAt: at, isOwn }) => ({
+      at,
+      isOwn,
+      key: incidentId,
+      row: (
+        <>
+          Incident #{number} in <Name>{serviceName}</Name>: <IncidentLink incidentId={incidentId} title={title} />
+        </>
+      ),
+    })),
   ];
   const more = [
     moreText(changes, { ofService: context.changeTotal, elsewhere: 0 }, 'change'),
@@ -175,7 +194,7 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
   return (
     <Card
       title="What else happened"
-      about="This service first, and what came before the incident, the nearest first: changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes."
+      about="Of this service first, the nearest first: changes and deploys of the two hours before, exceptions and incidents within 15 minutes."
       rows={[
         ...shown.map(({ key, at, row }) => (
           <Row

@@ -35,6 +35,10 @@ const IncidentContext = lazyPart(() =>
   import('#console/pages/incidents/incident_context.tsx').then((m) => m.IncidentContext),
 );
 
+const AroundIncident = lazyPart(() =>
+  import('#console/pages/incidents/incident_context.tsx').then((m) => m.AroundIncident),
+);
+
 const AgentsCard = lazyPart(() => import('#console/pages/incidents/agents_card.tsx').then((m) => m.AgentsCard));
 
 const route = getRouteApi('/inside/incidents/$incidentId');
@@ -93,6 +97,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <LinkedIncidents incident={incident} />
         <Agents incident={incident} />
         <StormMembers incident={incident} />
+        <AroundIncident incident={incident} whileLoading={<Card title="What else happened" />} />
         <Timeline incident={incident} />
       </div>
       <div>

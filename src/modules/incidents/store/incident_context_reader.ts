@@ -26,6 +26,7 @@ export interface NeighbourIncident {
   readonly status: IncidentStatus;
   readonly serviceId: Id<'service'>;
   readonly serviceName: string;
+  readonly exceptionGroupId: Id<'group'> | null;
   readonly triggeredAt: Temporal.Instant;
 }
 
@@ -160,6 +161,7 @@ export class IncidentContextReader extends PostgresStore {
         'i.status',
         's.id as serviceId',
         's.name as serviceName',
+        'i.exception_group_id as exceptionGroupId',
         'i.triggered_at as triggeredAt',
       ])
       .where('i.org_id', '=', orgId)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { byNearness } from '#modules/incidents/decide/around.ts';
+import { byNearness, joinOpened } from '#modules/incidents/decide/around.ts';
 
 const event = (minute: number, isOwn: boolean) => ({ atMs: minute * 60_000, isOwn });
 
@@ -14,4 +14,20 @@ test('events of the own service come first, there those before the trigger, and 
     event(-1, false),
     event(1, false),
   ]);
+});
+
+test('a new exception and the incident that it opened are told once', () => {
+  const groups = [{ groupId: 'pool' }, { groupId: 'disk' }];
+  const opened = { number: 2, exceptionGroupId: 'pool' };
+  const others = [
+    { number: 1, exceptionGroupId: null },
+    { number: 3, exceptionGroupId: 'earlier' },
+  ];
+  expect(joinOpened(groups, [opened, ...others])).toEqual({
+    groups: [
+      { groupId: 'pool', opened },
+      { groupId: 'disk', opened: null },
+    ],
+    others,
+  });
 });

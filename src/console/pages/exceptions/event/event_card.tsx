@@ -127,7 +127,7 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
 
 function noEventText({ grouping, eventCount }: ExceptionOverview): string {
   return eventCount === 0 && grouping.template?.isPinned === true
-    ? 'It was split off another exception, and no event has come since. Earlier events stay there.'
+    ? 'It was separated from another exception, and no event has come since. Earlier events stay there.'
     : 'Its events are not stored any more.';
 }
 
@@ -137,8 +137,8 @@ interface SplitMessageProps {
   readonly event: string;
 }
 
-/** Button that splits off a message, for messages grouped by one template or one stack. */
-function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: SplitMessageProps) {
+/** Button that separates a message, for messages grouped by one template or one stack. */
+function SplitMessage({ overview: { groupId, grouping, mergedInto, eventCount }, event }: SplitMessageProps) {
   const { may } = useOrganization();
   const navigate = useNavigate();
   const splitting = useSplitMessage(
@@ -147,17 +147,23 @@ function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: Sp
   );
   const { template, parts } = grouping;
   const isByFingerprint = template === null && parts.some(({ strategy }) => strategy === 'fingerprint');
-  if (!may('exceptions:edit') || mergedInto !== null || isByFingerprint || template?.isPinned === true) return null;
+  if (
+    !may('exceptions:edit') ||
+    mergedInto !== null ||
+    eventCount < 2 ||
+    isByFingerprint ||
+    template?.isPinned === true
+  )
+    return null;
   return (
     <Button
       size="xs"
       variant="subtle"
       loading={splitting.isPending}
       onClick={() => splitting.mutate(event)}
-      aria-label="Split off this message"
       title="Messages that say the same as this event become an exception of their own from now on"
     >
-      Split off
+      Separate this message
     </Button>
   );
 }

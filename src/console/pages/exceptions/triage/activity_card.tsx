@@ -161,6 +161,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
     <Form error={error} onSubmit={submit} className={classes.form}>
       <DraftNotice draft={draft} labels={{ text: 'Comment' }} />
       <Textarea
+        {...(comment === undefined && { id: 'comment' })}
         aria-label={comment === undefined ? 'Add a comment' : 'Comment'}
         placeholder="Add a comment: what you know, what you try. Markdown works."
         autosize
@@ -242,7 +243,7 @@ function activityText(facts: Facts, byUserId: string | null): string {
     case 'merged_into':
       return 'merged it into';
     case 'split_off':
-      return 'split off';
+      return 'separated';
     case 'issue':
       return facts.url === null ? 'removed its issue' : `linked the issue ${isolateBidi(facts.url)}`;
   }

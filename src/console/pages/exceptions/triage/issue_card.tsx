@@ -36,7 +36,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
   if (issueUrl === null && !mayEdit) return null;
   return (
     <Card
-      title="Issue"
+      title="Issue in your tracker"
       action={
         issueUrl === null &&
         (tracker !== null ? (
@@ -82,7 +82,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
             <Group gap="xs" align="flex-start" wrap="nowrap">
               <TextInput
                 aria-label="Address of the issue"
-                placeholder="Its address"
+                placeholder="https://… of the issue"
                 style={{ flex: 1 }}
                 maxLength={ISSUE_URL_LENGTH_MAX}
                 value={values.url}

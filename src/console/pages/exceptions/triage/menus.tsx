@@ -44,11 +44,11 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
             variant="default"
             loading={assigning.isPending}
             {...(isPhone
-              ? { px: 'xs', style: { flex: 'none' }, 'aria-label': label }
+              ? { 'aria-label': assigneeName === null ? 'Assign' : `Assigned to ${label}` }
               : { leftSection: <IconUserPlus size={16} />, w: 144 })}
             {...props}
           >
-            {isPhone ? <IconUserPlus size={18} /> : label}
+            {isPhone ? 'Assign' : label}
           </Button>
         )}
         entries={[
@@ -70,7 +70,7 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
   );
 }
 
-const SnoozeDialog = lazyDialog(() =>
+export const SnoozeDialog = lazyDialog(() =>
   import('#console/pages/exceptions/triage/snooze_dialog.tsx').then((m) => m.SnoozeDialog),
 );
 
