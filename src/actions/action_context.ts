@@ -167,21 +167,25 @@ export interface SignedInContext extends AccountContext {
   readonly session: SessionOfPerson;
 }
 
-/** Declares an action, or with `consoleOnly` an operation of the console; see `kernel/action.ts`. */
+/** Declares an action of the contract; see `kernel/action.ts`. */
 export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
   action: Action<ActionContext, Input, Result, Name, Prepared>,
-): Action<ActionContext, Input, Result, Name, Prepared>;
-export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
-  operation: ConsoleOperation<ActionContext, Input, Result, Name, Prepared>,
+): Action<ActionContext, Input, Result, Name, Prepared> {
+  return action;
+}
+
+/** Declares an operation of the console, within an organization or on an account; see `kernel/action.ts`. */
+export function defineOperation<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  operation: Omit<ConsoleOperation<ActionContext, Input, Result, Name, Prepared>, 'consoleOnly'>,
 ): ConsoleOperation<ActionContext, Input, Result, Name, Prepared>;
-export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
-  operation: AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>,
+export function defineOperation<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  operation: Omit<AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>, 'consoleOnly'>,
 ): AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>;
-export function defineAction<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
-  operation: AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>,
+export function defineOperation<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
+  operation: Omit<AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>, 'consoleOnly'>,
 ): AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>;
-export function defineAction(declared: unknown): unknown {
-  return declared;
+export function defineOperation(operation: object): unknown {
+  return { ...operation, consoleOnly: true };
 }
 
 /** An action of any shape, as the registry holds it. Its handler is only called with input that was checked. */

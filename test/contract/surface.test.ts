@@ -37,9 +37,9 @@ test('every action or operation of the console is registered; a file that declar
   const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .flatMap((file) =>
-      [...readFileSync(path.join(folder, file), 'utf8').matchAll(/= defineAction\(\{\s+name: '(\w+)'/g)].map(
-        ([, name = '']) => ({ file, name }),
-      ),
+      [
+        ...readFileSync(path.join(folder, file), 'utf8').matchAll(/= define(?:Action|Operation)\(\{\s+name: '(\w+)'/g),
+      ].map(([, name = '']) => ({ file, name })),
     );
   const perFile = Object.values(Object.groupBy(declared, ({ file }) => file));
   const alone = perFile.flatMap((operations) => (operations?.length === 1 ? operations : []));

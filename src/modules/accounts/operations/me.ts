@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineOperation } from '#actions/action_context.ts';
 import { IdText, StrictObject } from '#actions/fields.ts';
 import { callerUser, PersonName, readSignedIn, SignedInView } from '#modules/accounts/view.ts';
 import { ContactView, SubscriptionView, toContactView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
@@ -30,9 +30,8 @@ const MeView = Type.Object({
   hasReplyPin: Type.Boolean({ description: 'whether replies by SMS and call must carry a PIN' }),
 });
 
-export const getMe = defineAction({
+export const getMe = defineOperation({
   name: 'get_me',
-  consoleOnly: true,
   summary:
     'Show how each of your teams reaches you, whether a page would wake you, and which of your browsers receive push messages.',
   permission: 'organization:view',
@@ -68,9 +67,8 @@ export const getMe = defineAction({
 
 const NameRead = Type.String({ description: 'the name that was read' });
 
-export const updateMe = defineAction({
+export const updateMe = defineOperation({
   name: 'update_me',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'PATCH /me',
   summary: 'Change your name.',

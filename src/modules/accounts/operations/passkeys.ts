@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { hasPasskeys, registrationOptions, relyingPartyOf, verifyRegistration } from '#auth/passkeys.ts';
 import { StrictObject } from '#kernel/action.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -22,9 +22,8 @@ const PasskeyName = Type.String({
 });
 const PasskeyResponse = Type.Object({}, { additionalProperties: true, description: 'RegistrationResponseJSON' });
 
-export const addPasskey = defineAction({
+export const addPasskey = defineOperation({
   name: 'add_passkey',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/passkeys',
   stepUp: true,
@@ -50,9 +49,8 @@ export const addPasskey = defineAction({
 
 const PASSKEYS_MAX = 20;
 
-export const beginPasskey = defineAction({
+export const beginPasskey = defineOperation({
   name: 'begin_passkey',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/passkeys/options',
   stepUp: true,
@@ -75,9 +73,8 @@ export const beginPasskey = defineAction({
   },
 });
 
-export const removePasskey = defineAction({
+export const removePasskey = defineOperation({
   name: 'remove_passkey',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/passkeys/removal',
   stepUp: true,
@@ -94,9 +91,8 @@ export const removePasskey = defineAction({
   },
 });
 
-export const beginPasskeySignIn = defineAction({
+export const beginPasskeySignIn = defineOperation({
   name: 'begin_passkey_sign_in',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /session/passkey-options',
   summary: 'Get the options with which the browser confirms a pending sign-in by a passkey.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -12,9 +12,8 @@ import { hashNewPassword, requirePassword } from '#modules/accounts/passwords.ts
 import { getReset, resetNotValid } from '#modules/accounts/operations/password_resets.ts';
 import { sendPasswordReset } from '#storage/queue/jobs.ts';
 
-export const changePassword = defineAction({
+export const changePassword = defineOperation({
   name: 'change_password',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/password',
   summary:
@@ -62,9 +61,8 @@ function wrongPassword(): AppError {
 }
 
 /** Requests a link by mail. A worker later looks up whether the account exists: answer and time are the same. */
-export const requestPasswordReset = defineAction({
+export const requestPasswordReset = defineOperation({
   name: 'request_password_reset',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /password-resets',
   status: 202,
@@ -94,9 +92,8 @@ export const requestPasswordReset = defineAction({
 });
 
 /** Sets a new password by a link. Of several calls at once with one link, one succeeds. */
-export const resetPassword = defineAction({
+export const resetPassword = defineOperation({
   name: 'reset_password',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /password-resets/:token',
   summary:
@@ -124,9 +121,8 @@ export const resetPassword = defineAction({
   },
 });
 
-export const getPasswordReset = defineAction({
+export const getPasswordReset = defineOperation({
   name: 'get_password_reset',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'GET /password-resets/:token',
   summary: 'Show whose password a link sets.',

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 
-import { type AccountContext, defineAction, type SignedInContext } from '#actions/action_context.ts';
+import { type AccountContext, defineOperation, type SignedInContext } from '#actions/action_context.ts';
 import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { authenticationOptions, hasPasskeys, relyingPartyOf, verifyAuthentication } from '#auth/passkeys.ts';
 import { newRecoveryCodes, newTotpSecret, periodOfCode, recoveryCodeHash, totpUri } from '#auth/second_factor_codes.ts';
@@ -146,9 +146,8 @@ const SecondFactorsView = Type.Object({
   recoveryCodesLeft: Type.Integer(),
 });
 
-export const getSecondFactors = defineAction({
+export const getSecondFactors = defineOperation({
   name: 'get_second_factors',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /me/second-factors',
   summary: 'Show which second factors you have set up.',
@@ -173,9 +172,8 @@ export const getSecondFactors = defineAction({
   },
 });
 
-export const replaceRecoveryCodes = defineAction({
+export const replaceRecoveryCodes = defineOperation({
   name: 'replace_recovery_codes',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/recovery-codes',
   stepUp: true,
@@ -187,9 +185,8 @@ export const replaceRecoveryCodes = defineAction({
   handle: async (_input, context) => ({ recoveryCodes: await replaceCodes(context) }),
 });
 
-export const beginAuthenticatorApp = defineAction({
+export const beginAuthenticatorApp = defineOperation({
   name: 'begin_authenticator_app',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/authenticator-app',
   stepUp: true,
@@ -208,9 +205,8 @@ export const beginAuthenticatorApp = defineAction({
   },
 });
 
-export const confirmAuthenticatorApp = defineAction({
+export const confirmAuthenticatorApp = defineOperation({
   name: 'confirm_authenticator_app',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/authenticator-app/confirmation',
   stepUp: true,
@@ -236,9 +232,8 @@ export const confirmAuthenticatorApp = defineAction({
   },
 });
 
-export const removeAuthenticatorApp = defineAction({
+export const removeAuthenticatorApp = defineOperation({
   name: 'remove_authenticator_app',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'DELETE /me/authenticator-app',
   stepUp: true,

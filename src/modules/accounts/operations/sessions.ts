@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction, type SignedInContext } from '#actions/action_context.ts';
+import { defineOperation, type SignedInContext } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -9,9 +9,8 @@ import { readSignedIn, SignedInView } from '#modules/accounts/view.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import { signOutUriOf } from '#modules/sign_in/sign_in_view.ts';
 
-export const getSession = defineAction({
+export const getSession = defineOperation({
   name: 'get_session',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /session',
   summary: 'Show who is signed in, and their role in each organization.',
@@ -35,9 +34,8 @@ const SessionView = Type.Object({
 /** Limit on the sessions listed; `end_other_sessions` ends the others together. */
 const SESSIONS_MAX = 50;
 
-export const listSessions = defineAction({
+export const listSessions = defineOperation({
   name: 'list_sessions',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /sessions',
   summary: 'List where you are signed in: those that were used last, and how many there are.',
@@ -66,9 +64,8 @@ export const listSessions = defineAction({
   },
 });
 
-export const endSession = defineAction({
+export const endSession = defineOperation({
   name: 'end_session',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'DELETE /sessions/:sessionId',
   summary: 'End one of your sessions: it is refused from the next request on.',
@@ -83,9 +80,8 @@ export const endSession = defineAction({
   },
 });
 
-export const endOtherSessions = defineAction({
+export const endOtherSessions = defineOperation({
   name: 'end_other_sessions',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'DELETE /sessions',
   summary: 'End all of your sessions but this one.',
@@ -111,9 +107,8 @@ function endedSession(userId: SignedInContext['session']['userId'], sessionId: s
   return { userId, action: 'end_session', target: sessionId, before: { live: true }, after: null };
 }
 
-export const signOut = defineAction({
+export const signOut = defineOperation({
   name: 'sign_out',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'DELETE /session',
   summary:

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { StrictObject } from '#kernel/action.ts';
 import {
   beginSession,
@@ -19,9 +19,8 @@ import {
 } from '#modules/accounts/operations/second_factors.ts';
 import { requirePassword, wrongCredentials } from '#modules/accounts/passwords.ts';
 
-export const signIn = defineAction({
+export const signIn = defineOperation({
   name: 'sign_in',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /session',
   summary:
@@ -40,9 +39,8 @@ export const signIn = defineAction({
   },
 });
 
-export const completeSignIn = defineAction({
+export const completeSignIn = defineOperation({
   name: 'complete_sign_in',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /session/second-factor',
   summary: 'Complete a pending sign-in with a second factor. The answer sets the cookie of the session.',
@@ -63,9 +61,8 @@ export const completeSignIn = defineAction({
   },
 });
 
-export const beginStepUp = defineAction({
+export const beginStepUp = defineOperation({
   name: 'begin_step_up',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/step-up/passkey-options',
   summary: 'Get the options with which the browser confirms a passkey of yours again.',
@@ -76,9 +73,8 @@ export const beginStepUp = defineAction({
   handle: (_input, context) => passkeyOptions(context, context.session.userId, context.session.sessionId),
 });
 
-export const stepUp = defineAction({
+export const stepUp = defineOperation({
   name: 'step_up',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/step-up',
   summary: 'Confirm your second factor again. For ten minutes you may then change keys and roles, and delete things.',

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 
-import { type ActionContext, type AnyConsoleOperation, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, type AnyConsoleOperation, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
@@ -48,9 +48,8 @@ const AgentView = Type.Object({
   lastUsedAt: nullable(Timestamp),
 });
 
-export const getAgents = defineAction({
+export const getAgents = defineOperation({
   name: 'get_agents',
-  consoleOnly: true,
   summary:
     'What the organization allows its agents, and its connected apps and API keys page by page: those that may ' +
     'respond to incidents first, then by name.',
@@ -99,9 +98,8 @@ const LIMITS = { writesAnHour: WritesAnHour, holdMinutes: HoldMinutes };
 
 type Limits = Static<TObject<typeof LIMITS>>;
 
-export const setAgentLimits = defineAction({
+export const setAgentLimits = defineOperation({
   name: 'set_agent_limits',
-  consoleOnly: true,
   summary: 'Cap the changes of each agent within an hour, and set for how long a lease may hold the first step.',
   permission: 'organization:manage',
   effect: 'write',
@@ -137,9 +135,8 @@ function areSame(a: Limits, b: Limits): boolean {
   return a.writesAnHour === b.writesAnHour && a.holdMinutes === b.holdMinutes;
 }
 
-export const setResponder = defineAction({
+export const setResponder = defineOperation({
   name: 'set_responder',
-  consoleOnly: true,
   summary:
     'Allow a connected app or an API key to respond to incidents at the endpoint for responders, or end that: its leases then end, and what it proposed expires. A key must have no permission but those to look.',
   permission: 'organization:manage',
@@ -185,9 +182,8 @@ async function findAgent(
 }
 
 /** Stops all agents. Stopping must be quick, so admins may do it, too, and nobody is asked for a second factor. */
-export const stopAgents = defineAction({
+export const stopAgents = defineOperation({
   name: 'stop_agents',
-  consoleOnly: true,
   summary:
     'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed expires. Only owners can allow them again.',
   permission: 'organization:manage',
@@ -214,9 +210,8 @@ export const stopAgents = defineAction({
 
 const SHOWN = 20;
 
-export const getAgentWork = defineAction({
+export const getAgentWork = defineOperation({
   name: 'get_agent_work',
-  consoleOnly: true,
   summary: 'What agents do about an incident: the last lease on it, and what they propose and ask, newest first.',
   permission: 'oncall:view',
   effect: 'read',

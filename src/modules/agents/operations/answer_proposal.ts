@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ProposalView, toProposalViews } from '#modules/agents/operations/view.ts';
@@ -9,9 +9,8 @@ import { proposalStateOf, statusAfter } from '#modules/agents/decide/proposal.ts
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
 
-export const answerProposal = defineAction({
+export const answerProposal = defineOperation({
   name: 'answer_proposal',
-  consoleOnly: true,
   summary:
     'Answer what an agent proposes or asks. A yes to a proposal carries the action out at once, in your name and with your permissions.',
   permission: 'oncall:edit',

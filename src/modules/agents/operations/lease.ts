@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestampOrNull } from '#kernel/time.ts';
 import {
@@ -25,9 +25,8 @@ function toLeaseResult({ lease, heldUntil }: HeldLease, now: Temporal.Instant): 
   return { incidentId: lease.incidentId, lease: toLeaseView(lease, now), heldUntil: toTimestampOrNull(heldUntil) };
 }
 
-export const takeLease = defineAction({
+export const takeLease = defineOperation({
   name: 'take_lease',
-  consoleOnly: true,
   isForResponders: true,
   summary:
     'Show people that you work on an incident. Renew it before it expires, or it is lost. The escalation goes on; heldUntil tells when the first step waits for you.',
@@ -45,9 +44,8 @@ export const takeLease = defineAction({
   },
 });
 
-export const renewLease = defineAction({
+export const renewLease = defineOperation({
   name: 'renew_lease',
-  consoleOnly: true,
   isForResponders: true,
   isExemptFromCap: true,
   summary: 'Extend a lease that you hold. It then ends this many minutes from now.',
@@ -65,9 +63,8 @@ export const renewLease = defineAction({
   },
 });
 
-export const releaseLease = defineAction({
+export const releaseLease = defineOperation({
   name: 'release_lease',
-  consoleOnly: true,
   isForResponders: true,
   isExemptFromCap: true,
   summary: 'Stop working on an incident. A first step that waited for you fires at once.',

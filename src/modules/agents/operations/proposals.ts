@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -132,9 +132,8 @@ const ProposalMinutes = Type.Integer({
 /** Limit on the input, so that a person can read all of it before they approve. */
 const INPUT_BYTES_MAX = 4_000;
 
-export const proposeAction = defineAction({
+export const proposeAction = defineOperation({
   name: 'propose_action',
-  consoleOnly: true,
   isForResponders: true,
   summary:
     'Propose to carry out an action that changes something (acknowledge_incident, set_exception_status, update_alert_rule …) with its input, a reason and evidence. Nothing happens unless a person approves it; get_proposal tells.',
@@ -195,9 +194,8 @@ function checked(context: Parameters<typeof proposeAction.handle>[1], action: st
   }
 }
 
-export const getProposal = defineAction({
+export const getProposal = defineOperation({
   name: 'get_proposal',
-  consoleOnly: true,
   isForResponders: true,
   summary: 'Return the state of a proposal or a question: who answered, when, and in which words.',
   permission: 'oncall:view',
@@ -214,9 +212,8 @@ export const getProposal = defineAction({
   },
 });
 
-export const askPerson = defineAction({
+export const askPerson = defineOperation({
   name: 'ask_person',
-  consoleOnly: true,
   isForResponders: true,
   summary:
     'Ask the people whom the incident has paged (or one of them) a question that yes or no answers; they may add words. peopleAsked 0: nobody was paged yet, and they read it in the console.',

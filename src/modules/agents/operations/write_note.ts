@@ -1,4 +1,4 @@
-import { type AnyOperation, defineAction } from '#actions/action_context.ts';
+import { type AnyOperation, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -14,9 +14,8 @@ import { releaseLease, renewLease, takeLease } from '#modules/agents/operations/
 /** Limit on the notes of one agent on one incident, so that people always find room for theirs. */
 const AGENT_NOTES_MAX = 50;
 
-const writeNote = defineAction({
+const writeNote = defineOperation({
   name: 'write_note',
-  consoleOnly: true,
   isForResponders: true,
   summary:
     'Write what you found into the timeline of an incident, under the name of the agent. The same text twice is one note.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { newAlertKey, openAlertKey, sealAlertKey } from '#auth/alert_access.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -48,9 +48,8 @@ async function setLastPolicy(
   record({ target: service.id, before: { lastRoutePolicyId: last.policyId }, after: { lastRoutePolicyId: policy.id } });
 }
 
-export const showAlertKey = defineAction({
+export const showAlertKey = defineOperation({
   name: 'show_alert_key',
-  consoleOnly: true,
   summary: 'Show the key by which other tools send alerts of a service; it is made when there is none.',
   permission: 'services:edit',
   effect: 'write',
@@ -72,9 +71,8 @@ export const showAlertKey = defineAction({
   },
 });
 
-export const rotateAlertKey = defineAction({
+export const rotateAlertKey = defineOperation({
   name: 'rotate_alert_key',
-  consoleOnly: true,
   summary: 'Issue a new alert key for a service and revoke the one before, which is refused within a second.',
   permission: 'services:edit',
   effect: 'delete',
@@ -97,9 +95,8 @@ export const rotateAlertKey = defineAction({
   },
 });
 
-export const revokeAlertKey = defineAction({
+export const revokeAlertKey = defineOperation({
   name: 'revoke_alert_key',
-  consoleOnly: true,
   summary: 'Revoke the alert key of a service: its tools are refused within a second, until a new one is made.',
   permission: 'services:edit',
   effect: 'delete',

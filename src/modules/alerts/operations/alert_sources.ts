@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -104,9 +104,8 @@ const SourceView = Type.Object({
   createdAt: Timestamp,
 });
 
-export const listAlertSources = defineAction({
+export const listAlertSources = defineOperation({
   name: 'list_alert_sources',
-  consoleOnly: true,
   summary: 'List the tools that have sent alerts of a service, what was refused of them and why, and the routes.',
   permission: 'oncall:view',
   effect: 'read',
@@ -161,9 +160,8 @@ function toSourceView(
   };
 }
 
-export const setAlertSource = defineAction({
+export const setAlertSource = defineOperation({
   name: 'set_alert_source',
-  consoleOnly: true,
   summary: 'Set how the alerts of a source share incidents, and what becomes of those that nobody repeats.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -188,9 +186,8 @@ export const setAlertSource = defineAction({
   },
 });
 
-export const listAlertBodies = defineAction({
+export const listAlertBodies = defineOperation({
   name: 'list_alert_bodies',
-  consoleOnly: true,
   summary: 'Show the last five bodies that a source of alerts has sent. Each call is recorded in the audit log.',
   permission: 'services:edit',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -66,9 +66,8 @@ const Route = StrictObject({
   pagesOnRise: Type.Boolean({ description: 'whether an alert that becomes more severe pages anew' }),
 });
 
-export const setAlertRoutes = defineAction({
+export const setAlertRoutes = defineOperation({
   name: 'set_alert_routes',
-  consoleOnly: true,
   summary:
     'Set what becomes of the alerts of a service: the first route whose conditions are all true counts; the last one has none.',
   permission: 'oncall:edit',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -20,9 +20,8 @@ import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { visibleOwner } from '#modules/organizations/roles.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 
-export const createApiKey = defineAction({
+export const createApiKey = defineOperation({
   name: 'create_api_key',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Create an API key of your own, at most with your own permissions, or one of the organization, which owners and admins may. The secret is shown this once.',
@@ -68,9 +67,8 @@ function requireFuture(text: string, now: Temporal.Instant): Temporal.Instant {
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-export const listApiKeys = defineAction({
+export const listApiKeys = defineOperation({
   name: 'list_api_keys',
-  consoleOnly: true,
   summary: 'Find your own API keys, or all of the organization for owners and admins, page by page; newest first.',
   permission: 'organization:view',
   effect: 'read',
@@ -105,9 +103,8 @@ export const listApiKeys = defineAction({
   },
 });
 
-export const revokeApiKey = defineAction({
+export const revokeApiKey = defineOperation({
   name: 'revoke_api_key',
-  consoleOnly: true,
   summary: 'Revoke an API key: it is refused from the next request on.',
   permission: 'organization:view',
   effect: 'delete',

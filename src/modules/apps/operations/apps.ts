@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
@@ -20,9 +20,8 @@ const Redirect = Type.Object({ redirectTo: Type.String({ description: 'where the
 
 const RequestUid = Type.String({ description: 'names the request of the app' });
 
-export const connectApp = defineAction({
+export const connectApp = defineOperation({
   name: 'connect_app',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /connect/:uid',
   summary: 'Connect the app that asked to one organization, for reading only or for changes as well.',
@@ -45,9 +44,8 @@ export const connectApp = defineAction({
   handle: async (_input, _context, redirectTo) => ({ redirectTo }),
 });
 
-export const disconnectApp = defineAction({
+export const disconnectApp = defineOperation({
   name: 'disconnect_app',
-  consoleOnly: true,
   summary: 'Disconnect an app: its very next request is refused, and it can obtain no new token.',
   permission: 'organization:view',
   effect: 'delete',
@@ -63,9 +61,8 @@ export const disconnectApp = defineAction({
   },
 });
 
-export const refuseApp = defineAction({
+export const refuseApp = defineOperation({
   name: 'refuse_app',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /connect/:uid/refusal',
   summary: 'Refuse the app that asks to be connected.',
@@ -96,9 +93,8 @@ const ConsentView = Type.Object({
   canChange: Type.Boolean({ description: 'whether the app asks to change things, too' }),
 });
 
-export const getConnectRequest = defineAction({
+export const getConnectRequest = defineOperation({
   name: 'get_connect_request',
-  consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /connect/:uid',
   summary:
@@ -132,9 +128,8 @@ const ConnectionView = Type.Object({
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-export const listConnections = defineAction({
+export const listConnections = defineOperation({
   name: 'list_connections',
-  consoleOnly: true,
   summary:
     'Find the apps that you have connected, or those of everybody for owners and admins, page by page; newest first.',
   permission: 'organization:view',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
@@ -51,9 +51,8 @@ const Input = StrictObject({
   fromBeginning: Type.Boolean({ description: 'whether rows of the past are sent, too' }),
 });
 
-export const createAuditStream = defineAction({
+export const createAuditStream = defineOperation({
   name: 'create_audit_stream',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Stream the audit log, in order and with its chain, to a webhook or a file of the operator. Only owners may.',
@@ -121,9 +120,8 @@ async function checkTarget(
 
 const HEALTHY = { failures: 0, failingSince: null, lastFailure: null, toldAt: null, heldUntil: null };
 
-export const updateAuditStream = defineAction({
+export const updateAuditStream = defineOperation({
   name: 'update_audit_stream',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Switch a stream of the audit log on or off. It goes on where it was. Only owners may.',
   permission: 'organization:manage',
@@ -143,9 +141,8 @@ export const updateAuditStream = defineAction({
   },
 });
 
-export const deleteAuditStream = defineAction({
+export const deleteAuditStream = defineOperation({
   name: 'delete_audit_stream',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Delete a stream of the audit log. What was sent stays where it is. Only owners may.',
   permission: 'organization:manage',
@@ -163,9 +160,8 @@ export const deleteAuditStream = defineAction({
   },
 });
 
-export const listAuditStreams = defineAction({
+export const listAuditStreams = defineOperation({
   name: 'list_audit_streams',
-  consoleOnly: true,
   summary: 'List where the audit log is streamed to, and how each stream fares.',
   permission: 'organization:manage',
   effect: 'read',

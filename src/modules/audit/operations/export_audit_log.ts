@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -67,9 +67,8 @@ const FORMATS = {
   jsonl: { mediaType: 'application/jsonl', write: toJsonLines },
 } as const;
 
-export const exportAuditLog = defineAction({
+export const exportAuditLog = defineOperation({
   name: 'export_audit_log',
-  consoleOnly: true,
   summary: 'Download who changed what, newest first: every entry that matches the filter.',
   permission: 'organization:manage',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
@@ -120,9 +120,8 @@ function idsIn(lines: readonly AuditLine[]): string[] {
 
 const LIMIT = 50;
 
-export const listAuditLog = defineAction({
+export const listAuditLog = defineOperation({
   name: 'list_audit_log',
-  consoleOnly: true,
   summary: 'List who changed what, newest first, a page at a time.',
   permission: 'organization:manage',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { CapabilityName } from '#modules/services/view.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -35,9 +35,8 @@ const BillingView = Type.Object({
 const LINES_MAX = 10_000;
 
 /** Returns the ledger, each period in the month in which it began. */
-export const getBilling = defineAction({
+export const getBilling = defineOperation({
   name: 'get_billing',
-  consoleOnly: true,
   summary: 'Get what was charged for, month by month, newest first.',
   permission: 'organization:manage',
   effect: 'read',

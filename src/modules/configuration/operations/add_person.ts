@@ -2,7 +2,7 @@ import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven
 import { Type } from 'typebox';
 
 import { EmailField, RoleName } from '#modules/accounts/view.ts';
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, Name, StrictObject } from '#actions/fields.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { findCallerRole } from '#modules/organizations/roles.ts';
@@ -12,9 +12,8 @@ import { AppError } from '#kernel/errors.ts';
 import type { Role } from '#kernel/permissions.ts';
 
 /** Adds somebody without asking them: for whoever vouches for the address. */
-export const addPerson = defineAction({
+export const addPerson = defineOperation({
   name: 'add_person',
-  consoleOnly: true,
   summary:
     'Add somebody to the organization at once, with an account without a password if they have none. The operator of the installation does this, and owners and admins who apply a file in the console, if the mail domain is proven or there is no other organization; others invite.',
   permission: 'organization:manage',

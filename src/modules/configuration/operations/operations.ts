@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { newIngestKeyPair, openIngestKeyPair, sealFurtherKey, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { hashSecret } from '#auth/secret_text.ts';
@@ -15,9 +15,8 @@ import { isUniqueViolation } from '#storage/postgres/faults.ts';
 const PublicKey = Type.String({ pattern: '^[0-9a-f]{32}$', description: '32 characters of 0-9a-f' });
 
 /** Lets senders of another installation report here: only the host of their DSN changes. */
-const keepSentryDsn = defineAction({
+const keepSentryDsn = defineOperation({
   name: 'keep_sentry_dsn',
-  consoleOnly: true,
   summary:
     'Let a service take events by the public keys and project number of DSNs from Sentry; the DSN that it had is revoked, its ingestion key stays.',
   permission: 'services:edit',
@@ -79,9 +78,8 @@ const Kind = Type.Enum([...RESOURCE_KINDS]);
 const KEY_LENGTH_MAX = 400;
 
 /** Records which resources a file manages; nothing else changes. What is not of the organization is passed over. */
-const recordKeys = defineAction({
+const recordKeys = defineOperation({
   name: 'record_keys',
-  consoleOnly: true,
   summary: 'Record the keys that a configuration file has for resources that are there, and forget those of others.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -116,9 +114,8 @@ const recordKeys = defineAction({
   },
 });
 
-const listManaged = defineAction({
+const listManaged = defineOperation({
   name: 'list_managed',
-  consoleOnly: true,
   summary:
     'Tell which of these are managed by a configuration file, under which key, and whether people may change them.',
   permission: 'organization:view',
@@ -142,9 +139,8 @@ const Choice = Type.Enum([...MANAGED_CHANGES], {
   description: 'whether people may change in the console what a configuration file manages',
 });
 
-const setManagedChanges = defineAction({
+const setManagedChanges = defineOperation({
   name: 'set_managed_changes',
-  consoleOnly: true,
   summary: 'Choose whether what a configuration file manages may also be changed in the console.',
   permission: 'organization:manage',
   effect: 'write',
@@ -158,9 +154,8 @@ const setManagedChanges = defineAction({
   },
 });
 
-const listConfigurationFiles = defineAction({
+const listConfigurationFiles = defineOperation({
   name: 'list_configuration_files',
-  consoleOnly: true,
   summary: 'List the configuration files of the organization, with how much each manages and when it was applied last.',
   permission: 'organization:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { contactCardOf } from '#modules/contacts/decide/contact.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -8,9 +8,8 @@ import { AppError } from '#kernel/errors.ts';
 const MEDIA_TYPE = 'text/vcard';
 const NAME = 'Tocsin pages';
 
-export const getContactCard = defineAction({
+export const getContactCard = defineOperation({
   name: 'get_contact_card',
-  consoleOnly: true,
   summary:
     'Download a contact card with the numbers and the address that pages come from, so that a phone lets them through while it is silent.',
   permission: 'organization:view',

@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX, NUMBER_STATES, numberStateOf } from '#modules/contacts/decide/number_campaign.ts';
 
 const SHOWN = 500;
 
-export const getNumberCampaign = defineAction({
+export const getNumberCampaign = defineOperation({
   name: 'get_number_campaign',
-  consoleOnly: true,
   summary:
     'Show who of the members of teams has not confirmed their number or received a test, and when they were asked.',
   permission: 'organization:manage',
@@ -59,9 +58,8 @@ export const getNumberCampaign = defineAction({
   },
 });
 
-export const startNumberCampaign = defineAction({
+export const startNumberCampaign = defineOperation({
   name: 'start_number_campaign',
-  consoleOnly: true,
   summary:
     'Ask every member of a team by mail to confirm their number and to receive a test, again every three days, five times at most.',
   permission: 'organization:manage',
@@ -78,9 +76,8 @@ export const startNumberCampaign = defineAction({
   },
 });
 
-export const stopNumberCampaign = defineAction({
+export const stopNumberCampaign = defineOperation({
   name: 'stop_number_campaign',
-  consoleOnly: true,
   summary: 'Stop asking people to confirm their numbers. What they have confirmed stays.',
   permission: 'organization:manage',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { forgetPinTries, isSamePhoneCode, newPhoneCode } from '#auth/reply_pins.ts';
@@ -13,9 +13,8 @@ import { deliverPage } from '#storage/queue/jobs.ts';
 
 const WORKS_MINUTES = 10;
 
-export const requestPhoneCode = defineAction({
+export const requestPhoneCode = defineOperation({
   name: 'request_phone_code',
-  consoleOnly: true,
   summary: 'Send a code by SMS to a phone number of your own, so that you can confirm that it is yours.',
   permission: 'organization:view',
   effect: 'write',
@@ -68,9 +67,8 @@ export const requestPhoneCode = defineAction({
 
 const TRIES_MAX = 5;
 
-export const confirmPhone = defineAction({
+export const confirmPhone = defineOperation({
   name: 'confirm_phone',
-  consoleOnly: true,
   summary:
     'Confirm a phone number of your own by the code that was sent to it. From then on only you, or an owner or admin, changes it.',
   permission: 'organization:view',
@@ -97,9 +95,8 @@ export const confirmPhone = defineAction({
   },
 });
 
-export const setReplyPin = defineAction({
+export const setReplyPin = defineOperation({
   name: 'set_reply_pin',
-  consoleOnly: true,
   summary: 'Set the PIN that your replies by SMS and call must carry from now on, or with null require none.',
   permission: 'organization:view',
   effect: 'write',

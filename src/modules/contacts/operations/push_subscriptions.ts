@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
 import { SubscriptionView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
 
-export const createPushSubscription = defineAction({
+export const createPushSubscription = defineOperation({
   name: 'create_push_subscription',
-  consoleOnly: true,
   summary: 'Subscribe one of your browsers to push messages.',
   permission: 'organization:view',
   effect: 'write',
@@ -47,9 +46,8 @@ export const createPushSubscription = defineAction({
   },
 });
 
-export const deletePushSubscription = defineAction({
+export const deletePushSubscription = defineOperation({
   name: 'delete_push_subscription',
-  consoleOnly: true,
   summary: 'Unsubscribe one of your browsers from push messages.',
   permission: 'organization:view',
   effect: 'delete',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -58,9 +58,8 @@ const NO_ADDRESS: Record<AddressKind, string> = {
 };
 
 /** Sends a test, whether or not the caller has the channel on. */
-export const sendTestNotification = defineAction({
+export const sendTestNotification = defineOperation({
   name: 'send_test_notification',
-  consoleOnly: true,
   summary: 'Send a test to each of your own addresses of a channel; a few a minute.',
   permission: 'organization:view',
   effect: 'write',
@@ -125,9 +124,8 @@ async function listOwnAddresses(
   }
 }
 
-export const getTestNotification = defineAction({
+export const getTestNotification = defineOperation({
   name: 'get_test_notification',
-  consoleOnly: true,
   summary: 'Show the result of one of your test notifications.',
   permission: 'organization:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, changesSince, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
@@ -12,9 +12,8 @@ import { maskPhone } from '#modules/contacts/decide/masking.ts';
 const WHAT = 'how you are reached';
 
 /** Changes how the caller is reached; every role may do that for itself. */
-export const updateOwnContact = defineAction({
+export const updateOwnContact = defineOperation({
   name: 'update_own_contact',
-  consoleOnly: true,
   summary:
     'Change how a team reaches you, or with teamId null how you are reached about incidents of other teams. Every role may do this.',
   permission: 'organization:view',

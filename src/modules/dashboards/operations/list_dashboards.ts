@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { defineAction, defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, nullable, StrictObject } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import {
@@ -41,9 +41,8 @@ const LIMIT = 50;
 const LIMIT_MAX = 200;
 
 /** Lists dashboards with paging, so that each can be reached. */
-export const searchDashboards = defineAction({
+export const searchDashboards = defineOperation({
   name: 'search_dashboards',
-  consoleOnly: true,
   summary: 'Find dashboards page by page, by name.',
   permission: 'dashboards:view',
   effect: 'read',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -30,9 +30,8 @@ export const updateDashboard = defineAction({
 });
 
 /** Saves a dashboard in the console: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
-export const saveDashboard = defineAction({
+export const saveDashboard = defineOperation({
   name: 'save_dashboard',
-  consoleOnly: true,
   summary: 'Change a dashboard, unless somebody else has changed it since it was read.',
   permission: 'dashboards:edit',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, RequestKey, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -62,9 +62,8 @@ const ActivityView = Type.Object({
 });
 
 /** Lists the comments on a group and what was done to it. */
-export const listExceptionActivity = defineAction({
+export const listExceptionActivity = defineOperation({
   name: 'list_exception_activity',
-  consoleOnly: true,
   summary:
     'List the comments on an exception group and its history, newest first: who resolved, snoozed, assigned, merged or ' +
     'commented, and when it came back.',
@@ -129,9 +128,8 @@ async function getOwnComment(
   return { ...entry, body: entry.body };
 }
 
-export const addExceptionComment = defineAction({
+export const addExceptionComment = defineOperation({
   name: 'add_exception_comment',
-  consoleOnly: true,
   summary: 'Comment on an exception group; everybody of the organization reads it in its history.',
   permission: 'exceptions:edit',
   effect: 'write',
@@ -160,9 +158,8 @@ export const addExceptionComment = defineAction({
   },
 });
 
-export const editExceptionComment = defineAction({
+export const editExceptionComment = defineOperation({
   name: 'edit_exception_comment',
-  consoleOnly: true,
   summary: "Change the text of one's own comment on an exception group.",
   permission: 'exceptions:edit',
   effect: 'write',
@@ -198,9 +195,8 @@ export const editExceptionComment = defineAction({
   },
 });
 
-export const deleteExceptionComment = defineAction({
+export const deleteExceptionComment = defineOperation({
   name: 'delete_exception_comment',
-  consoleOnly: true,
   summary: "Delete one's own comment on an exception group.",
   permission: 'exceptions:edit',
   effect: 'delete',
@@ -216,9 +212,8 @@ export const deleteExceptionComment = defineAction({
   },
 });
 
-export const watchException = defineAction({
+export const watchException = defineOperation({
   name: 'watch_exception',
-  consoleOnly: true,
   summary:
     'Ask for one mail when a resolved exception group comes back, or ask for it no more. It says nothing to anybody else.',
   permission: 'exceptions:view',
@@ -237,9 +232,8 @@ export const watchException = defineAction({
   },
 });
 
-export const setExceptionIssue = defineAction({
+export const setExceptionIssue = defineOperation({
   name: 'set_exception_issue',
-  consoleOnly: true,
   summary: 'Link an exception group with its issue in a tracker, by the address of the issue; null removes the link.',
   permission: 'exceptions:edit',
   effect: 'write',

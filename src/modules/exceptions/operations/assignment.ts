@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, changesSince, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -23,9 +23,8 @@ const To = StrictObject(
   { description: 'exactly one of them' },
 );
 
-export const assignExceptions = defineAction({
+export const assignExceptions = defineOperation({
   name: 'assign_exceptions',
-  consoleOnly: true,
   summary:
     'Assign exception groups, all or none, to a member of the organization or to a team; null takes them from everybody. ' +
     'Nobody is paged.',
@@ -160,9 +159,8 @@ async function requireAssignees(
 
 const NO_ASSIGNMENT = { assignmentRules: [], issueLink: null, trackerId: null, trackerProject: null };
 
-export const getExceptionAssignment = defineAction({
+export const getExceptionAssignment = defineOperation({
   name: 'get_exception_assignment',
-  consoleOnly: true,
   summary: 'Show whom new exceptions of a service are assigned to, and where issues about them are written.',
   permission: 'services:view',
   effect: 'read',
@@ -186,9 +184,8 @@ const EXAMPLE = {
   trackerProject: null,
 };
 
-export const setExceptionAssignment = defineAction({
+export const setExceptionAssignment = defineOperation({
   name: 'set_exception_assignment',
-  consoleOnly: true,
   summary:
     'Set whom new exceptions of a service are assigned to, by rules of which the first that matches decides, and where issues about them are written, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -18,9 +18,8 @@ const LIMIT_MAX = 200;
 
 const Text = nullable(Type.String());
 
-export const browseExceptionEvents = defineAction({
+export const browseExceptionEvents = defineOperation({
   name: 'browse_exception_events',
-  consoleOnly: true,
   summary: 'List the kept events of an exception group, newest first, with what tells them apart in a list.',
   permission: 'exceptions:view',
   effect: 'read',
@@ -62,9 +61,8 @@ export const browseExceptionEvents = defineAction({
   },
 });
 
-export const listExceptionUsers = defineAction({
+export const listExceptionUsers = defineOperation({
   name: 'list_exception_users',
-  consoleOnly: true,
   summary: 'List the users whom the kept events of an exception group concern, with their events, the last seen first.',
   permission: 'exceptions:view',
   effect: 'read',

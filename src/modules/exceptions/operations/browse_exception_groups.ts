@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -60,9 +60,8 @@ const LIMIT = 50;
 const LIMIT_MAX = 200;
 
 /** Lists groups for the console with paging, so that each can be reached. */
-export const browseExceptionGroups = defineAction({
+export const browseExceptionGroups = defineOperation({
   name: 'browse_exception_groups',
-  consoleOnly: true,
   summary:
     'Find exception groups page by page, sorted by when they were last or first seen, by their events or by their ' +
     'users, and count those that match by status. Environment and release say which groups are meant; counts are of whole groups.',

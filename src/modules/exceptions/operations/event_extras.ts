@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 /** Lists the files and the feedback that belong to an event without being part of it. */
-export const listEventExtras = defineAction({
+export const listEventExtras = defineOperation({
   name: 'list_event_extras',
-  consoleOnly: true,
   summary: 'List the files that came with an exception event and what users wrote about it.',
   permission: 'exceptions:view',
   effect: 'read',
@@ -54,9 +53,8 @@ export const listEventExtras = defineAction({
 });
 
 /** Reads one file, at most 2 MiB. */
-export const readEventAttachment = defineAction({
+export const readEventAttachment = defineOperation({
   name: 'read_event_attachment',
-  consoleOnly: true,
   summary: 'Return a file that came with an event of an exception group, or with feedback to a service.',
   permission: 'exceptions:view',
   effect: 'read',
@@ -96,9 +94,8 @@ export const readEventAttachment = defineAction({
 const FEEDBACK_MAX = 100;
 
 /** Lists feedback of users: about events that are stored, about events that never came, and about none. */
-export const listFeedback = defineAction({
+export const listFeedback = defineOperation({
   name: 'list_feedback',
-  consoleOnly: true,
   summary: `List what users of a service's application wrote, the newest ${FEEDBACK_MAX}.`,
   permission: 'exceptions:view',
   effect: 'read',

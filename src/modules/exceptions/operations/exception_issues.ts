@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -31,9 +31,8 @@ const CLAIM_SECONDS = 60;
 const FRAMES_SHOWN = 15;
 const MESSAGE_LENGTH_MAX = 1_000;
 
-export const createExceptionIssue = defineAction({
+export const createExceptionIssue = defineOperation({
   name: 'create_exception_issue',
-  consoleOnly: true,
   summary:
     'Create an issue about an exception group in the tracker of its service, with a link back and the top of the stack, ' +
     'and link both.',
@@ -159,9 +158,8 @@ type StoredState = Pick<
   'state' | 'isDone' | 'stateAt'
 >;
 
-export const getExceptionIssue = defineAction({
+export const getExceptionIssue = defineOperation({
   name: 'get_exception_issue',
-  consoleOnly: true,
   summary: `Tell the state of the issue that was created for an exception group. Its tracker is asked at most once in ${STATE_MINUTES} minutes.`,
   permission: 'exceptions:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { BrowsedGroupView } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { IssueStateView, toIssueState } from '#modules/exceptions/operations/exception_issues.ts';
 import { readGroupTotals, readGroupWork } from '#modules/exceptions/operations/group_work.ts';
@@ -33,9 +33,8 @@ const LINES_SHOWN = 2;
 const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });
 
 /** Returns the page of one group, without its events. */
-export const getExceptionOverview = defineAction({
+export const getExceptionOverview = defineOperation({
   name: 'get_exception_overview',
-  consoleOnly: true,
   summary:
     'Return what is known of an exception group as a whole: counts by day, environment, release and tag, why its events ' +
     'are one group, groups that are like it, and the incidents that it opened.',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, connectionFault, invalidInput } from '#kernel/errors.ts';
@@ -147,9 +147,8 @@ async function requireProject(
 
 const OWN_FIELDS = { token: 'token', project: 'project' };
 
-export const listIssueTrackers = defineAction({
+export const listIssueTrackers = defineOperation({
   name: 'list_issue_trackers',
-  consoleOnly: true,
   summary: 'List the issue trackers of the organization: the first is for services that name no other.',
   permission: 'services:view',
   effect: 'read',
@@ -161,9 +160,8 @@ export const listIssueTrackers = defineAction({
   },
 });
 
-export const createIssueTracker = defineAction({
+export const createIssueTracker = defineOperation({
   name: 'create_issue_tracker',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Add an issue tracker, in which people create issues about exceptions. Its token is tried first.',
   permission: 'organization:manage',
@@ -188,9 +186,8 @@ export const createIssueTracker = defineAction({
   },
 });
 
-export const updateIssueTracker = defineAction({
+export const updateIssueTracker = defineOperation({
   name: 'update_issue_tracker',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Change an issue tracker. Without a token it keeps its own, unless its address or account changes.',
   permission: 'organization:manage',
@@ -224,9 +221,8 @@ export const updateIssueTracker = defineAction({
   },
 });
 
-export const deleteIssueTracker = defineAction({
+export const deleteIssueTracker = defineOperation({
   name: 'delete_issue_tracker',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Delete an issue tracker here, with its token. Issues in it stay, and exceptions keep their links to them.',
   permission: 'organization:manage',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -30,9 +30,8 @@ const LIMIT_MAX = 20;
 const DAY_MS = 86_400_000;
 
 /** Lists the events of one group, one by one, however many there are. */
-export const listExceptionEvents = defineAction({
+export const listExceptionEvents = defineOperation({
   name: 'list_exception_events',
-  consoleOnly: true,
   summary: 'List events of an exception group, newest first, from a place on, with the places of the next ones.',
   permission: 'exceptions:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { GROUP_EXAMPLE, scopeOf } from '#modules/exceptions/operations/view.ts';
@@ -12,9 +12,8 @@ const ENVIRONMENTS_MAX = 50;
 const RELEASES_MAX = 50;
 
 /** Lists the values by which a list of exception groups can be filtered. */
-export const listExceptionOrigins = defineAction({
+export const listExceptionOrigins = defineOperation({
   name: 'list_exception_origins',
-  consoleOnly: true,
   summary:
     'List the environments that events came from, the most frequent first, and the releases, the last seen first; at ' +
     'most 50 of each, with how many there are.',

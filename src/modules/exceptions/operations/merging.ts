@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -19,9 +19,8 @@ const GROUPS_MAX = 50;
 /** Limit on the groups merged into one: its events are read by the ids of all. */
 const MERGED_MAX = 500;
 
-export const mergeExceptionGroups = defineAction({
+export const mergeExceptionGroups = defineOperation({
   name: 'merge_exception_groups',
-  consoleOnly: true,
   summary:
     'Merge exception groups of one service into another: its counts and events are those of all of them, and new events of ' +
     'any of them come to it; its status stays. undo_exception_merges undoes it.',
@@ -91,9 +90,8 @@ function conflict(path: string, message: string): AppError {
   return new AppError('conflict', message, { faults: [{ path, message }] });
 }
 
-export const splitExceptionGroups = defineAction({
+export const splitExceptionGroups = defineOperation({
   name: 'split_exception_groups',
-  consoleOnly: true,
   summary:
     'Split exception groups off the one that they are part of: each is one of its own again, with its events, its status and ' +
     'what comes from now on. undo_exception_merges undoes it.',
@@ -126,9 +124,8 @@ export const splitExceptionGroups = defineAction({
   },
 });
 
-export const splitExceptionMessage = defineAction({
+export const splitExceptionMessage = defineOperation({
   name: 'split_exception_message',
-  consoleOnly: true,
   summary:
     'Split the message of one event off an exception whose messages fit one template, or whose events have one stack: what ' +
     'says the same from now on is an exception of its own. Events that are stored stay where they are; merge_exception_groups undoes it.',
@@ -192,9 +189,8 @@ function notSplit(message: string): AppError {
 const CHANGES_MAX = 600;
 
 /** Undoes a merge or a split that was a mistake. */
-export const undoExceptionMerges = defineAction({
+export const undoExceptionMerges = defineOperation({
   name: 'undo_exception_merges',
-  consoleOnly: true,
   summary:
     'Undo a merge or a split of exception groups: each is again part of what it was part of before. One that has been ' +
     'merged or split since is left alone.',

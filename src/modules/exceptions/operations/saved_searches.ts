@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callerUser } from '#modules/accounts/view.ts';
@@ -42,9 +42,8 @@ function toSavedSearchView(
   return { searchId: id, name, filter: { ...search }, isShared, isOwn: userId === caller, ownerName };
 }
 
-export const saveSearch = defineAction({
+export const saveSearch = defineOperation({
   name: 'save_search',
-  consoleOnly: true,
   summary:
     "Keep a search of exceptions under a name, for oneself or for the organization. With searchId it replaces that one, which has to be one's own.",
   permission: 'exceptions:view',
@@ -87,9 +86,8 @@ export const saveSearch = defineAction({
   },
 });
 
-export const deleteSavedSearch = defineAction({
+export const deleteSavedSearch = defineOperation({
   name: 'delete_saved_search',
-  consoleOnly: true,
   summary: "Delete one's own saved search, or a shared one whose owner has left.",
   permission: 'exceptions:view',
   effect: 'delete',
@@ -104,9 +102,8 @@ export const deleteSavedSearch = defineAction({
   },
 });
 
-export const listSavedSearches = defineAction({
+export const listSavedSearches = defineOperation({
   name: 'list_saved_searches',
-  consoleOnly: true,
   summary: "List one's own saved searches of exceptions, and those that others share, by name.",
   permission: 'exceptions:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { type ExceptionSettings, INBOUND_FILTERS, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
@@ -40,9 +40,8 @@ const SETTINGS_EXAMPLE = {
   eventsPerHour: 10_000,
 };
 
-export const setExceptionSettings = defineAction({
+export const setExceptionSettings = defineOperation({
   name: 'set_exception_settings',
-  consoleOnly: true,
   summary:
     'Choose which exceptions of a service are left out, which fields are, and how many are kept within an hour, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',
@@ -89,9 +88,8 @@ function listsOf({ filters, patterns, secretNames }: Pick<ExceptionSettings, 'fi
   return { filters: [...filters], patterns: [...patterns], secretNames: [...secretNames] };
 }
 
-export const getExceptionSettings = defineAction({
+export const getExceptionSettings = defineOperation({
   name: 'get_exception_settings',
-  consoleOnly: true,
   summary: 'Show which exceptions of a service are left out, which fields are, and how many are kept within an hour.',
   permission: 'services:view',
   effect: 'read',

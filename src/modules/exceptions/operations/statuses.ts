@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, ReleaseName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -21,9 +21,8 @@ import { recordActivity } from '#modules/exceptions/assignees.ts';
 const GROUPS_MAX = 200;
 
 /** Sets the statuses of a selection of groups; called with the earlier statuses, it undoes that. */
-export const setExceptionStatuses = defineAction({
+export const setExceptionStatuses = defineOperation({
   name: 'set_exception_statuses',
-  consoleOnly: true,
   summary:
     'Set the triage statuses of several exception groups, all or none, as set_exception_status does for one; the result ' +
     'says what each was before, and which incidents were resolved with them.',
@@ -57,9 +56,8 @@ const Matching = StrictObject(
   { description: 'only groups that already existed and matched at this time; later ones are left alone' },
 );
 
-export const setMatchingStatuses = defineAction({
+export const setMatchingStatuses = defineOperation({
   name: 'set_matching_statuses',
-  consoleOnly: true,
   summary: `Set the triage status of all exception groups that match, up to ${SLICE} in a call. Call it again while \`left\` is not 0.`,
   permission: 'exceptions:edit',
   effect: 'write',
@@ -101,9 +99,8 @@ export const setMatchingStatuses = defineAction({
   },
 });
 
-export const undoExceptionStatuses = defineAction({
+export const undoExceptionStatuses = defineOperation({
   name: 'undo_exception_statuses',
-  consoleOnly: true,
   summary:
     'Undo the last decision about exception groups: each gets back its previous status, with its time, its release and whether it had come back. A group that was changed since is left alone.',
   permission: 'exceptions:edit',
@@ -140,9 +137,8 @@ export const undoExceptionStatuses = defineAction({
 const SERVICES_MAX = 20;
 
 /** Resolves groups whose fix is written and not yet deployed. */
-export const resolveInRelease = defineAction({
+export const resolveInRelease = defineOperation({
   name: 'resolve_in_release',
-  consoleOnly: true,
   summary:
     'Resolve exception groups, all or none, as fixed in a release that is named, or in the next one: events of code ' +
     'without the fix do not reopen them, later ones do. undo_exception_statuses undoes it.',
@@ -191,9 +187,8 @@ async function fixOf(serviceId: Id<'service'>, release: string | undefined, cont
 
 const Count = Type.Integer({ minimum: 1, maximum: SNOOZE_COUNT_MAX });
 
-export const snoozeExceptions = defineAction({
+export const snoozeExceptions = defineOperation({
   name: 'snooze_exceptions',
-  consoleOnly: true,
   summary:
     'Ignore exception groups, all or none, until a time, until they have had that many more events, or until more events ' +
     'have concerned that many users, whichever comes first. Then they are unresolved again, and whoever snoozed them is ' +

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
@@ -107,9 +107,8 @@ const HomeScheduleView = Type.Object({
   ),
 });
 
-export const getHome = defineAction({
+export const getHome = defineOperation({
   name: 'get_home',
-  consoleOnly: true,
   summary:
     'Show who is on call in the next 24 hours, when the caller is, and how far the organization is set up: all that the first page shows beside incidents.',
   permission: 'oncall:view',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
@@ -22,9 +22,8 @@ const NEEDED: readonly Capability[] = ['exceptions', 'oncall'];
 const SECOND_STEP_MINUTES = 5;
 
 /** Sets up everything or nothing: it calls the actions one after the other in one transaction. */
-export const setUpPaging = defineAction({
+export const setUpPaging = defineOperation({
   name: 'set_up_paging',
-  consoleOnly: true,
   summary:
     'Set up all that a first page needs: a service with its capabilities, a team with the caller in it, a weekly schedule, an escalation policy, and a rule that pages on new exceptions.',
   permission: 'services:edit',

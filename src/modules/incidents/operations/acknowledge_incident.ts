@@ -1,4 +1,4 @@
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
@@ -23,9 +23,8 @@ export const acknowledgeIncident = defineAction({
   },
 });
 
-export const unacknowledgeIncident = defineAction({
+export const unacknowledgeIncident = defineOperation({
   name: 'unacknowledge_incident',
-  consoleOnly: true,
   summary: 'Undo the acknowledgement of an incident: it is triggered again, and its escalation continues.',
   permission: 'oncall:edit',
   effect: 'write',

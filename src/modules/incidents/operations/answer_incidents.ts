@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/search_incidents.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -30,9 +30,8 @@ const Matching = StrictObject(
   { description: 'only incidents that already existed and matched at this time; later ones are left alone' },
 );
 
-export const answerIncidents = defineAction({
+export const answerIncidents = defineOperation({
   name: 'answer_incidents',
-  consoleOnly: true,
   summary: `Acknowledge or resolve many incidents, or undo that they were acknowledged: up to ${SLICE} in a call. Call it again while \`left\` is not 0.`,
   permission: 'oncall:edit',
   effect: 'write',

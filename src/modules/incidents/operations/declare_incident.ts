@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, RequestKey, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -107,9 +107,8 @@ async function declare(
   return { incidentId, isNew: true };
 }
 
-export const declareIncident = defineAction({
+export const declareIncident = defineOperation({
   name: 'declare_incident',
-  consoleOnly: true,
   summary: 'Open an incident by hand. It pages by the escalation policy that is named, or nobody.',
   permission: 'oncall:edit',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
@@ -38,9 +38,8 @@ async function escalate(
   return true;
 }
 
-export const escalateIncident = defineAction({
+export const escalateIncident = defineOperation({
   name: 'escalate_incident',
-  consoleOnly: true,
   summary: 'Fire a step of an escalation at once, before its time. A step that has fired already stays as it is.',
   permission: 'oncall:edit',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/fields.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
@@ -36,9 +36,8 @@ const PAGE = 500;
 /** Limit on the incidents of a file; what is beyond it is said in its last line. */
 const EXPORTED_MAX = 50_000;
 
-export const exportIncidents = defineAction({
+export const exportIncidents = defineOperation({
   name: 'export_incidents',
-  consoleOnly: true,
   summary: `Download the incidents that match as CSV, in the order of their list, at most ${EXPORTED_MAX.toLocaleString('en')}.`,
   permission: 'oncall:view',
   effect: 'read',

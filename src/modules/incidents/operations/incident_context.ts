@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
@@ -17,9 +17,8 @@ import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/ma
 import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';
 import { GUIDANCE_FIELDS } from '#modules/rules/view.ts';
 
-export const getIncidentContext = defineAction({
+export const getIncidentContext = defineOperation({
   name: 'get_incident_context',
-  consoleOnly: true,
   summary:
     'What else is known around an incident: similar ones and how they ended, what was changed and released shortly ' +
     'before, new exceptions and other incidents at the same time.',
@@ -49,9 +48,8 @@ const LinkedView = Type.Object({
   triggeredAt: Timestamp,
 });
 
-export const getLinkedIncidents = defineAction({
+export const getLinkedIncidents = defineOperation({
   name: 'get_linked_incidents',
-  consoleOnly: true,
   summary:
     'What an incident leads to: its rule with description and runbook, the incident that its cause opened since, which one pages for it, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
   permission: 'oncall:view',
@@ -117,9 +115,8 @@ function toView({ id, number, title, status, triggeredAt }: LinkedIncident): Sta
   return { incidentId: id, number, title, status, triggeredAt: toTimestamp(triggeredAt) };
 }
 
-export const listMovedMetrics = defineAction({
+export const listMovedMetrics = defineOperation({
   name: 'list_moved_metrics',
-  consoleOnly: true,
   summary:
     'List the metrics of the service that left their usual range around the time of an incident, furthest first.',
   permission: 'oncall:view',

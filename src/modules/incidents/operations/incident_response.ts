@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
@@ -15,9 +15,8 @@ import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 
-export const setIncidentSeverity = defineAction({
+export const setIncidentSeverity = defineOperation({
   name: 'set_incident_severity',
-  consoleOnly: true,
   summary:
     'Change the severity of an open incident. If it is raised and nobody has answered, its policy pages anew from the ' +
     'first step where the caller asks for it, or where the policy does something else at the new severity, such as not ' +
@@ -78,9 +77,8 @@ async function pageIfItMatters(
 }
 
 /** Names who leads the response. Nobody is paged by it, and anybody may still answer. */
-export const setIncidentCommander = defineAction({
+export const setIncidentCommander = defineOperation({
   name: 'set_incident_commander',
-  consoleOnly: true,
   summary: 'Say who leads the response to an open incident, or that nobody does. It pages nobody.',
   permission: 'oncall:edit',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, RequestKey, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
@@ -8,9 +8,8 @@ import { authorOf, getOwnNote, NOTES_MAX, NoteText, NoteView, placeOf, toNoteVie
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { announceNote } from '#modules/places/announce.ts';
 
-export const addIncidentNote = defineAction({
+export const addIncidentNote = defineOperation({
   name: 'add_incident_note',
-  consoleOnly: true,
   summary: 'Write a note about an incident, which everybody of the organization reads in its timeline.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -40,9 +39,8 @@ export const addIncidentNote = defineAction({
   },
 });
 
-export const editIncidentNote = defineAction({
+export const editIncidentNote = defineOperation({
   name: 'edit_incident_note',
-  consoleOnly: true,
   summary: "Change the text of one's own note about an incident.",
   permission: 'oncall:edit',
   effect: 'write',
@@ -78,9 +76,8 @@ export const editIncidentNote = defineAction({
   },
 });
 
-export const deleteIncidentNote = defineAction({
+export const deleteIncidentNote = defineOperation({
   name: 'delete_incident_note',
-  consoleOnly: true,
   summary: "Delete one's own note about an incident.",
   permission: 'oncall:edit',
   effect: 'delete',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
@@ -38,9 +38,8 @@ const To = StrictObject(
   { description: 'exactly one of them' },
 );
 
-export const reassignIncident = defineAction({
+export const reassignIncident = defineOperation({
   name: 'reassign_incident',
-  consoleOnly: true,
   summary:
     'Hand an incident over to another escalation policy, whose steps begin now, or to a person, who is paged at once with the ' +
     'steps that are left behind them. An acknowledged incident waits for somebody again.',
@@ -230,9 +229,8 @@ async function cancelAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by
 const SHOWN_MAX = 50;
 
 /** Lists the policies and people that an incident can be given to. */
-export const listAssignees = defineAction({
+export const listAssignees = defineOperation({
   name: 'list_assignees',
-  consoleOnly: true,
   summary:
     'Find the escalation policies and the people that an incident can be given to, by name, with the channels by ' +
     'which each person would be paged now; who may not answer is left out.',

@@ -1,4 +1,4 @@
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { changeStatus, resolve } from '#modules/incidents/change_status.ts';
@@ -33,9 +33,8 @@ export const resolveIncident = defineAction({
   },
 });
 
-export const reopenIncident = defineAction({
+export const reopenIncident = defineOperation({
   name: 'reopen_incident',
-  consoleOnly: true,
   summary:
     'Undo that an incident was resolved: it is acknowledged again if it was before; otherwise its escalation continues. ' +
     'Notices of the resolution that were not sent yet are cancelled, and everyone who received one is told that it is open again.',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import type { ShownPerson } from '#modules/accounts/store/people_store.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
@@ -57,9 +57,8 @@ const FoundIncidentView = Type.Object({
 type FoundIncident = Static<typeof FoundIncidentView>;
 
 /** Lists incidents for the console with paging, so that each can be reached. */
-export const searchIncidents = defineAction({
+export const searchIncidents = defineOperation({
   name: 'search_incidents',
-  consoleOnly: true,
   summary:
     'Find incidents page by page: triggered ones first, then acknowledged, then resolved; the newest first in each.',
   permission: 'oncall:view',
@@ -183,9 +182,8 @@ export async function toIncidentFilter(
   return { serviceId, ruleId, severity, ownedByTeams, text: text?.trim() === '' ? undefined : text?.trim() };
 }
 
-export const countIncidents = defineAction({
+export const countIncidents = defineOperation({
   name: 'count_incidents',
-  consoleOnly: true,
   summary: 'Count incidents by their status.',
   permission: 'oncall:view',
   effect: 'read',
@@ -206,9 +204,8 @@ export const countIncidents = defineAction({
   },
 });
 
-export const countIncidentsByService = defineAction({
+export const countIncidentsByService = defineOperation({
   name: 'count_incidents_by_service',
-  consoleOnly: true,
   summary: 'Count the open incidents of each service that has any.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,15 +1,14 @@
 import { type Static, Type } from 'typebox';
 
-import { type AnyConsoleOperation, defineAction } from '#actions/action_context.ts';
+import { type AnyConsoleOperation, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/fields.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { LOAD_INPUT, LoadView, readLoad } from '#modules/load/read_load.ts';
 
 /** The load of a month on people; agents read it, too. */
-export const getLoadOnPeople = defineAction({
+export const getLoadOnPeople = defineOperation({
   name: 'get_load_on_people',
-  consoleOnly: true,
   summary:
     'Show what a month of on-call asked of the people of a team: pages, at night and at weekends, times to answer, shifts; and the pages of each rule that nobody acted on.',
   permission: 'oncall:view',
@@ -38,9 +37,8 @@ const COLUMNS = [
   'hoursOnCall',
 ] as const;
 
-export const exportLoadOnPeople = defineAction({
+export const exportLoadOnPeople = defineOperation({
   name: 'export_load_on_people',
-  consoleOnly: true,
   summary: 'Download the load of a month on the people of a team as CSV; the last line is their mean.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -103,9 +103,8 @@ function checkEnd(
 
 const KEPT_HOURS = 24 * 30;
 
-export const createMaintenance = defineAction({
+export const createMaintenance = defineOperation({
   name: 'create_maintenance',
-  consoleOnly: true,
   summary:
     'Let incidents of a service, of a rule, or of rules that select a label page nobody for a time, once or recurring. They open all the same, and page when it ends if they are still open.',
   permission: 'oncall:edit',
@@ -131,9 +130,8 @@ export const createMaintenance = defineAction({
   },
 });
 
-export const updateMaintenance = defineAction({
+export const updateMaintenance = defineOperation({
   name: 'update_maintenance',
-  consoleOnly: true,
   summary:
     'Change what a maintenance window is for and when it is in effect, unless somebody has changed it since it was read. Incidents that waited for it follow its new times, or page now.',
   permission: 'oncall:edit',
@@ -168,9 +166,8 @@ export const updateMaintenance = defineAction({
   },
 });
 
-export const deleteMaintenance = defineAction({
+export const deleteMaintenance = defineOperation({
   name: 'delete_maintenance',
-  consoleOnly: true,
   summary:
     'End or cancel a maintenance window. Incidents that waited for its end page now. One that has begun stays in the list as over, for 30 days; one that is over, or has not begun, is removed.',
   permission: 'oncall:edit',
@@ -193,9 +190,8 @@ export const deleteMaintenance = defineAction({
   },
 });
 
-export const listMaintenance = defineAction({
+export const listMaintenance = defineOperation({
   name: 'list_maintenance',
-  consoleOnly: true,
   summary:
     'List the maintenance windows of the organization, newest first; there are at most 200. Or only those that keep a rule, or something of a service, quiet.',
   permission: 'oncall:view',
@@ -239,9 +235,8 @@ const CONFLICTS_SHOWN = 10;
 const COMPARED_MAX = 40;
 
 /** Shows the effect of a window before it is created. */
-export const previewMaintenance = defineAction({
+export const previewMaintenance = defineOperation({
   name: 'preview_maintenance',
-  consoleOnly: true,
   summary:
     'Say when a maintenance window would be in effect next, how many rules it would keep quiet, and which windows for the same thing overlap with it.',
   permission: 'oncall:view',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { searchInput } from '#actions/list_page.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, MetricName, StrictObject } from '#actions/fields.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
@@ -10,9 +10,8 @@ import { parseExpression } from '#modules/metrics/decide/selector.ts';
 const VALUES = 10;
 
 /** Lists the labels by which the explorer splits and filters. */
-export const describeLabels = defineAction({
+export const describeLabels = defineOperation({
   name: 'describe_labels',
-  consoleOnly: true,
   summary: 'List the labels of a metric with their most frequent values, and how many series bear each.',
   permission: 'dashboards:view',
   effect: 'read',

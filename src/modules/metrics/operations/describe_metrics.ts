@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { searchInput } from '#actions/list_page.ts';
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#modules/metrics/chart.ts';
 import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
@@ -58,9 +58,8 @@ const MetricEntryView = Type.Object({
 });
 
 /** Lists the metrics for the explorer. */
-export const describeMetrics = defineAction({
+export const describeMetrics = defineOperation({
   name: 'describe_metrics',
-  consoleOnly: true,
   summary: 'List the metrics of a service page by page, each with its kind, its number of series and its last hour.',
   permission: 'dashboards:view',
   effect: 'read',
@@ -115,9 +114,8 @@ const SERVICES_ASKED = 200;
 const SERVICE_PAGES_MAX = 10;
 
 /** Finds what the explorer opens with. */
-export const findServiceWithMetrics = defineAction({
+export const findServiceWithMetrics = defineOperation({
   name: 'find_service_with_metrics',
-  consoleOnly: true,
   summary: `Find the service whose metrics to show first: of the first ${SERVICES_ASKED * SERVICE_PAGES_MAX} by name the first that has sent some, else the first with the capability, else the first.`,
   permission: 'services:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/chart.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
@@ -10,9 +10,8 @@ const SERVICES_MAX = 50;
 const MARKS_MAX = 100;
 
 /** Lists the events that charts mark besides the values. */
-export const listChartMarks = defineAction({
+export const listChartMarks = defineOperation({
   name: 'list_chart_marks',
-  consoleOnly: true,
   summary: 'List the incidents of some services in a period, the releases that were first seen in it, and the deploys.',
   permission: 'oncall:view',
   effect: 'read',

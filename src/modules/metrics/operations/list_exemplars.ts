@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, MetricName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/chart.ts';
 import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
@@ -11,9 +11,8 @@ const EXEMPLARS_MAX = 100;
 const EXEMPLARS = 60;
 
 /** Lists single observations of a metric with their traces, for the dots of a chart. */
-export const listExemplars = defineAction({
+export const listExemplars = defineOperation({
   name: 'list_exemplars',
-  consoleOnly: true,
   summary: `Return single observations of a metric with the trace in which each was made, spread over a period: of each part of it the one with the greatest value. They are kept for ${EXEMPLAR_DAYS} days.`,
   permission: 'dashboards:view',
   effect: 'read',

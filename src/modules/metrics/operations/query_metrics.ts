@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { CHART_PIXELS_MAX, CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ChartResultView, parsePeriod, type Period, readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
@@ -64,9 +64,8 @@ const AnsweredChart = Type.Object({
 });
 
 /** Returns the charts of a page in one request. A query that fails leaves the others alone. */
-export const queryMetrics = defineAction({
+export const queryMetrics = defineOperation({
   name: 'query_metrics',
-  consoleOnly: true,
   summary:
     'Return several charts of one period: at most two points a pixel, with the least and the greatest values kept.',
   permission: 'dashboards:view',

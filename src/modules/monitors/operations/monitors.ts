@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -133,9 +133,8 @@ function toMonitorFields(monitor: Omit<MonitorRow, 'createdAt' | 'updatedAt'>): 
   };
 }
 
-export const listMonitors = defineAction({
+export const listMonitors = defineOperation({
   name: 'list_monitors',
-  consoleOnly: true,
   summary: `List the cron monitors of a service with their newest runs, those that fail first; there are at most ${MONITORS_MAX}.`,
   permission: 'exceptions:view',
   effect: 'read',
@@ -226,9 +225,8 @@ async function saveEdited(
   };
 }
 
-export const updateMonitor = defineAction({
+export const updateMonitor = defineOperation({
   name: 'update_monitor',
-  consoleOnly: true,
   summary:
     'Set when the runs of a cron monitor begin and how long they may take. This applies from now on, whatever schedule the job sends, until reset_monitor.',
   permission: 'exceptions:edit',
@@ -254,9 +252,8 @@ export const updateMonitor = defineAction({
 
 const PREVIEWED_RUNS = 3;
 
-const previewMonitor = defineAction({
+const previewMonitor = defineOperation({
   name: 'preview_monitor',
-  consoleOnly: true,
   summary: `Show when the next ${PREVIEWED_RUNS} runs of a schedule would begin, if it applied from now on.`,
   permission: 'exceptions:view',
   effect: 'read',
@@ -269,9 +266,8 @@ const previewMonitor = defineAction({
   },
 });
 
-export const restrictMonitor = defineAction({
+export const restrictMonitor = defineOperation({
   name: 'restrict_monitor',
-  consoleOnly: true,
   summary:
     'Let only check-ins by the ingestion key of the service count for a cron monitor, or those by its DSN, which is public, as well.',
   permission: 'exceptions:edit',
@@ -287,9 +283,8 @@ export const restrictMonitor = defineAction({
   },
 });
 
-export const muteMonitor = defineAction({
+export const muteMonitor = defineOperation({
   name: 'mute_monitor',
-  consoleOnly: true,
   summary: 'Stop a cron monitor from opening incidents, or let it open them again. Its runs are still recorded.',
   permission: 'exceptions:edit',
   effect: 'write',
@@ -304,9 +299,8 @@ export const muteMonitor = defineAction({
   },
 });
 
-export const resetMonitor = defineAction({
+export const resetMonitor = defineOperation({
   name: 'reset_monitor',
-  consoleOnly: true,
   summary:
     'Go back to the schedule that the job of a cron monitor sends. The schedule that it sent last applies from now on.',
   permission: 'exceptions:edit',
@@ -319,9 +313,8 @@ export const resetMonitor = defineAction({
     saveEdited(monitorId, basedOn, (monitor) => useJobSchedule(monitor, context.now), context),
 });
 
-export const deleteMonitor = defineAction({
+export const deleteMonitor = defineOperation({
   name: 'delete_monitor',
-  consoleOnly: true,
   summary:
     'Delete a cron monitor with its runs, and resolve its incidents. The next check-in of its job makes it again.',
   permission: 'exceptions:edit',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -57,9 +57,8 @@ const MoveInView = Type.Object({
   applied: Type.Integer({ description: 'changes that were made' }),
 });
 
-export const getMoveIn = defineAction({
+export const getMoveIn = defineOperation({
   name: 'get_move_in',
-  consoleOnly: true,
   summary: 'Tell how far the last move from another tool is, with its report and its plan.',
   permission: 'organization:manage',
   effect: 'read',
@@ -80,9 +79,8 @@ function toView(row: MoveInRow, now: Temporal.Instant): Static<typeof MoveInView
 
 const SHOWN = 50;
 
-export const listMoveInItems = defineAction({
+export const listMoveInItems = defineOperation({
   name: 'list_move_in_items',
-  consoleOnly: true,
   summary: 'List what was read from another tool with what became of each, by verdict.',
   permission: 'organization:manage',
   effect: 'read',
@@ -126,9 +124,8 @@ export const listMoveInItems = defineAction({
 
 const LENGTH = 500_000;
 
-export const getMoveInText = defineAction({
+export const getMoveInText = defineOperation({
   name: 'get_move_in_text',
-  consoleOnly: true,
   summary:
     'Return the report of a move as Markdown, or its configuration file, in parts. Phone numbers are in the file.',
   permission: 'organization:manage',

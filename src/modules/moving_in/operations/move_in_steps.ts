@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -12,9 +12,8 @@ import { PART_LENGTH_MAX, PARTS_MAX, UPLOAD_LENGTH_MAX } from '#modules/moving_i
 import { requireQuiet, workOf } from '#modules/moving_in/move_in.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 
-export const createMoveIn = defineAction({
+export const createMoveIn = defineOperation({
   name: 'create_move_in',
-  consoleOnly: true,
   summary: 'Begin to move in from another tool. Nothing is read before files are added or a key is given.',
   permission: 'organization:manage',
   effect: 'write',
@@ -35,9 +34,8 @@ export const createMoveIn = defineAction({
   },
 });
 
-export const addMoveInFile = defineAction({
+export const addMoveInFile = defineOperation({
   name: 'add_move_in_file',
-  consoleOnly: true,
   summary: 'Add a file of another tool, or a part of one, to a move that has not been read yet.',
   permission: 'organization:manage',
   effect: 'write',
@@ -67,9 +65,8 @@ export const addMoveInFile = defineAction({
   },
 });
 
-export const readMoveIn = defineAction({
+export const readMoveIn = defineOperation({
   name: 'read_move_in',
-  consoleOnly: true,
   summary:
     'Read what another tool says, over its API with a key or from the files that were added, into a file and a report. The key is not kept.',
   permission: 'organization:manage',
@@ -104,9 +101,8 @@ export const readMoveIn = defineAction({
   },
 });
 
-export const planMoveIn = defineAction({
+export const planMoveIn = defineOperation({
   name: 'plan_move_in',
-  consoleOnly: true,
   summary: 'Plan anew what a move would change here, since something may have changed. Nothing else is changed.',
   permission: 'organization:manage',
   effect: 'write',
@@ -126,9 +122,8 @@ export const planMoveIn = defineAction({
   },
 });
 
-export const applyMoveIn = defineAction({
+export const applyMoveIn = defineOperation({
   name: 'apply_move_in',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Make the changes of the plan of a move, each by its ordinary operation. Nothing is deleted.',
   permission: 'organization:manage',
@@ -155,9 +150,8 @@ export const applyMoveIn = defineAction({
   },
 });
 
-export const stopMoveIn = defineAction({
+export const stopMoveIn = defineOperation({
   name: 'stop_move_in',
-  consoleOnly: true,
   summary: 'Stop reading what another tool says. The next reading goes on where this one stopped.',
   permission: 'organization:manage',
   effect: 'write',

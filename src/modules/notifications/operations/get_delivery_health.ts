@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { nullable, StrictObject } from '#actions/fields.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
@@ -41,9 +41,8 @@ const DAYS_BACK = 30;
 const NO_PUSH_CONTACT =
   'Push messages name no contact of this server, for which push services, Apple’s among them, may refuse them. Set MAIL_FROM, or BASE_URL to a public https address.';
 
-export const getDeliveryHealth = defineAction({
+export const getDeliveryHealth = defineOperation({
   name: 'get_delivery_health',
-  consoleOnly: true,
   summary: 'Show which channels are set up, with which provider, and how recent deliveries went.',
   permission: 'organization:view',
   effect: 'read',
@@ -88,9 +87,8 @@ function providerOf(channel: Channel, phoneProvider: 'twilio' | 'simulator'): Pr
   return provider === 'twilio' ? phoneProvider : provider;
 }
 
-export const getLateness = defineAction({
+export const getLateness = defineOperation({
   name: 'get_lateness',
-  consoleOnly: true,
   summary: 'Say what makes this server evaluate rules or page people late, as `/readyz` says it.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import { readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
@@ -25,9 +25,8 @@ const TeamWarningView = Type.Object({
   scheduleId: nullable(IdText),
 });
 
-export const getPagingProblems = defineAction({
+export const getPagingProblems = defineOperation({
   name: 'get_paging_problems',
-  consoleOnly: true,
   summary: 'Show why pages might not arrive: channels that fail or are missing, and the warnings of all teams.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type AccountContext, defineAction } from '#actions/action_context.ts';
+import { type AccountContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/secret_text.ts';
@@ -48,9 +48,8 @@ const VALID_HOURS = 7 * 24;
 const TEAMS_MAX = 20;
 
 /** Creates an invitation; an earlier one of the same address is void. */
-export const createInvitation = defineAction({
+export const createInvitation = defineOperation({
   name: 'create_invitation',
-  consoleOnly: true,
   summary:
     'Invite somebody by a link that works once, within seven days. It is mailed where this server sends mail, and shown here once.',
   permission: 'organization:manage',
@@ -119,9 +118,8 @@ export const createInvitation = defineAction({
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-export const listInvitations = defineAction({
+export const listInvitations = defineOperation({
   name: 'list_invitations',
-  consoleOnly: true,
   summary: 'List who was invited page by page, newest first; invitations that were revoked are left out.',
   permission: 'organization:manage',
   effect: 'read',
@@ -150,9 +148,8 @@ export const listInvitations = defineAction({
   },
 });
 
-export const getInvitation = defineAction({
+export const getInvitation = defineOperation({
   name: 'get_invitation',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'GET /invitations/:token',
   summary: 'Show who invites whom to which organization. The link is the credential.',
@@ -181,9 +178,8 @@ const Acceptance = StrictObject({
 });
 
 /** Accepts an invitation. Of several calls at once with one of them, one succeeds. A member keeps their role. */
-export const acceptInvitation = defineAction({
+export const acceptInvitation = defineOperation({
   name: 'accept_invitation',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /invitations/:token',
   summary:
@@ -256,9 +252,8 @@ async function withPassword(email: string, password: string, context: AccountCon
   });
 }
 
-export const revokeInvitation = defineAction({
+export const revokeInvitation = defineOperation({
   name: 'revoke_invitation',
-  consoleOnly: true,
   summary: 'Revoke an invitation: its link stops working from the next request on.',
   permission: 'organization:manage',
   effect: 'delete',

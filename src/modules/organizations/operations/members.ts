@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -43,9 +43,8 @@ const OrganizationMemberView = Type.Object({
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-export const listMembers = defineAction({
+export const listMembers = defineOperation({
   name: 'list_members',
-  consoleOnly: true,
   summary:
     'Find the members of the organization page by page, by name, with their teams and what may keep pages from them.',
   permission: 'organization:view',
@@ -129,9 +128,8 @@ const NAMED_MAX = 10;
 const RoleRead = Type.Enum([...ROLES], { description: 'the role that was read' });
 
 /** Changes the role of a member. Only an owner can make or remove owners, and there is always at least one. */
-export const changeRole = defineAction({
+export const changeRole = defineOperation({
   name: 'change_role',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Give a member another role. Only an owner can make or remove owners. There is always at least one.',
   permission: 'organization:manage',
@@ -182,9 +180,8 @@ async function findWhoGave(
 
 const KEYS_MAX = 100;
 
-export const removeMember = defineAction({
+export const removeMember = defineOperation({
   name: 'remove_member',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Remove a member, which owners and admins may, or leave, which everybody may but the last owner. From the next request on the person is no longer a member and is not paged. Keys of the organization, such as those that the person made, can be revoked in the same step.',

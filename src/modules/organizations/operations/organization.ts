@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineOperation } from '#actions/action_context.ts';
 import { IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { FileAnswer } from '#kernel/action.ts';
@@ -11,9 +11,8 @@ import { findCallerRole } from '#modules/organizations/roles.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#modules/metrics/decide/trace_link.ts';
 
-export const renameOrganization = defineAction({
+export const renameOrganization = defineOperation({
   name: 'rename_organization',
-  consoleOnly: true,
   summary: 'Rename the organization.',
   permission: 'organization:manage',
   effect: 'write',
@@ -34,9 +33,8 @@ export const renameOrganization = defineAction({
   },
 });
 
-export const setSecondFactorPolicy = defineAction({
+export const setSecondFactorPolicy = defineOperation({
   name: 'set_second_factor_policy',
-  consoleOnly: true,
   summary: 'Require a second factor of owners and admins from their next request on, or require it no longer.',
   permission: 'organization:manage',
   effect: 'write',
@@ -64,9 +62,8 @@ export const setSecondFactorPolicy = defineAction({
 
 const Link = nullable(Type.String({ maxLength: TRACE_LINK_LENGTH_MAX }));
 
-export const setTraceLink = defineAction({
+export const setTraceLink = defineOperation({
   name: 'set_trace_link',
-  consoleOnly: true,
   summary: `Say where the organization looks at traces: an address with ${TRACE_ID} in it. Charts link to it from single observations; null takes the links away.`,
   permission: 'organization:manage',
   effect: 'write',
@@ -85,9 +82,8 @@ export const setTraceLink = defineAction({
   },
 });
 
-export const setShownPrices = defineAction({
+export const setShownPrices = defineOperation({
   name: 'set_shown_prices',
-  consoleOnly: true,
   summary: 'Say whether the console shows what capabilities cost, for organizations that bill their teams.',
   permission: 'organization:manage',
   effect: 'write',
@@ -110,9 +106,8 @@ interface Ticket {
   readonly until: string;
 }
 
-export const beginOrganizationExport = defineAction({
+export const beginOrganizationExport = defineOperation({
   name: 'begin_organization_export',
-  consoleOnly: true,
   summary: `Begin a download of all that the organization has, without secrets: a ticket for export_organization within ${EXPORT_MINUTES} minutes. Owners only.`,
   permission: 'organization:manage',
   effect: 'write',
@@ -131,9 +126,8 @@ export const beginOrganizationExport = defineAction({
   },
 });
 
-export const exportOrganization = defineAction({
+export const exportOrganization = defineOperation({
   name: 'export_organization',
-  consoleOnly: true,
   summary:
     'Download all that the organization has, without secrets, as a ZIP archive of open files; unpacked, `tocsin import` ' +
     'reads it. With the ticket of begin_organization_export.',

@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { LINK_CODE_MINUTES, linkCodeHash, newLinkCode } from '#modules/places/link_chat_account.ts';
 
-export const beginChatLink = defineAction({
+export const beginChatLink = defineOperation({
   name: 'begin_chat_link',
-  consoleOnly: true,
   summary: 'Make a code that links your chat account to you: type it in the chat within ten minutes.',
   permission: 'organization:view',
   effect: 'write',
@@ -31,9 +30,8 @@ export const beginChatLink = defineAction({
   },
 });
 
-export const listChatAccounts = defineAction({
+export const listChatAccounts = defineOperation({
   name: 'list_chat_accounts',
-  consoleOnly: true,
   summary: 'List your chat accounts whose buttons act for you.',
   permission: 'organization:view',
   effect: 'read',
@@ -64,9 +62,8 @@ export const listChatAccounts = defineAction({
   },
 });
 
-export const unlinkChatAccount = defineAction({
+export const unlinkChatAccount = defineOperation({
   name: 'unlink_chat_account',
-  consoleOnly: true,
   summary: 'Unlink one of your chat accounts: its buttons act for you no more.',
   permission: 'organization:view',
   effect: 'delete',

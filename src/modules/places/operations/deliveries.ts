@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -9,9 +9,8 @@ import { PlaceDeliveryView, toDeliveryView } from '#modules/places/view.ts';
 
 const PAGE = 50;
 
-export const listPlaceDeliveries = defineAction({
+export const listPlaceDeliveries = defineOperation({
   name: 'list_place_deliveries',
-  consoleOnly: true,
   summary: 'List the deliveries to a place, newest first, with what was sent and what the place answered.',
   permission: 'organization:manage',
   effect: 'read',
@@ -39,9 +38,8 @@ export const listPlaceDeliveries = defineAction({
   },
 });
 
-export const redeliverToPlace = defineAction({
+export const redeliverToPlace = defineOperation({
   name: 'redeliver_to_place',
-  consoleOnly: true,
   summary:
     'Send a delivery again: a webhook gets the same body under the same id, a chat the state that the incident has now.',
   permission: 'organization:manage',
@@ -60,9 +58,8 @@ export const redeliverToPlace = defineAction({
   },
 });
 
-export const testPlace = defineAction({
+export const testPlace = defineOperation({
   name: 'test_place',
-  consoleOnly: true,
   summary: 'Send a test message to a place. Its deliveries say what came of it.',
   permission: 'organization:manage',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
@@ -126,9 +126,8 @@ async function roleOf({ caller, stores }: Pick<ActionContext, 'caller' | 'stores
   return actor.kind === 'user' ? await stores.people.findRole(orgId, actor.userId) : null;
 }
 
-export const createPlace = defineAction({
+export const createPlace = defineOperation({
   name: 'create_place',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Add a place where incidents are announced, beside the people who are paged: a chat room or a webhook.',
   permission: 'organization:manage',
@@ -177,9 +176,8 @@ export const createPlace = defineAction({
 
 const HEALTHY = { failures: 0, failingSince: null, lastFailure: null, heldUntil: null };
 
-export const updatePlace = defineAction({
+export const updatePlace = defineOperation({
   name: 'update_place',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Change a place, or switch it on or off. What is left out stays as it is; settings are given whole, with their secrets.',
@@ -243,9 +241,8 @@ export const updatePlace = defineAction({
   },
 });
 
-export const deletePlace = defineAction({
+export const deletePlace = defineOperation({
   name: 'delete_place',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Delete a place with its deliveries. Messages that were sent stay where they are.',
   permission: 'organization:manage',
@@ -261,9 +258,8 @@ export const deletePlace = defineAction({
   },
 });
 
-export const listPlaces = defineAction({
+export const listPlaces = defineOperation({
   name: 'list_places',
-  consoleOnly: true,
   summary: 'List the places where incidents are announced, and how each fares.',
   permission: 'organization:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
@@ -40,9 +40,8 @@ export const createEscalationPolicy = defineAction({
 });
 
 /** Does what `create_escalation_policy` does, with what a policy may say beyond the contract. */
-export const addEscalationPolicy = defineAction({
+export const addEscalationPolicy = defineOperation({
   name: 'add_escalation_policy',
-  consoleOnly: true,
   summary: 'Create an escalation policy with named schedules, repetition, hours and other policies.',
   permission: 'oncall:edit',
   effect: 'write',

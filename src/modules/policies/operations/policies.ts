@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -63,9 +63,8 @@ async function readPoliciesInUse(
 /** Limit on the rules that one page shows. */
 const RULES_SHOWN_MAX = 200;
 
-export const getEscalationPolicy = defineAction({
+export const getEscalationPolicy = defineOperation({
   name: 'get_escalation_policy',
-  consoleOnly: true,
   summary:
     'Show an escalation policy: whom its steps would page now, the rules that use it, and what is wrong with it.',
   permission: 'oncall:view',
@@ -87,9 +86,8 @@ const LIMIT_MAX = 100;
 /** Limit on the rules that one row of the list names. */
 const LISTED_RULES_MAX = 3;
 
-export const searchEscalationPolicies = defineAction({
+export const searchEscalationPolicies = defineOperation({
   name: 'search_escalation_policies',
-  consoleOnly: true,
   summary: 'Find escalation policies page by page, by name, with the rules that use them and what is wrong with them.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -159,9 +159,8 @@ const SimulatedRuleView = Type.Object({
 });
 
 /** Shows whom a rule pages at a given time, with the schedules as they will be then, and people's current settings. */
-export const simulateEscalation = defineAction({
+export const simulateEscalation = defineOperation({
   name: 'simulate_escalation',
-  consoleOnly: true,
   summary:
     'Show who would be paged, step by step, if a rule or an alert of a service opened an incident at a given time; or by a policy alone.',
   permission: 'oncall:view',
@@ -329,9 +328,8 @@ async function simulate(
 }
 
 /** Previews a draft in the editor with the warnings that its policy would have. People who have left are included. */
-export const previewEscalation = defineAction({
+export const previewEscalation = defineOperation({
   name: 'preview_escalation',
-  consoleOnly: true,
   summary: 'Show whom steps that are not saved yet would page at a given time.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
@@ -63,9 +63,8 @@ export const updateEscalationPolicy = defineAction({
 });
 
 /** Does what `update_escalation_policy` does, but refuses to overwrite a change made since the editor read it. */
-export const replaceEscalationPolicy = defineAction({
+export const replaceEscalationPolicy = defineOperation({
   name: 'replace_escalation_policy',
-  consoleOnly: true,
   summary:
     'Replace an escalation policy, with what it says beyond its steps, unless somebody has changed it since it was read.',
   permission: 'oncall:edit',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { issueProvisioningToken } from '#auth/provisioning_token.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -21,9 +21,8 @@ const ProvisionedGroupView = Type.Object({
   role: nullable(Type.Enum([...PROVISIONED_ROLES])),
 });
 
-export const getProvisioning = defineAction({
+export const getProvisioning = defineOperation({
   name: 'get_provisioning',
-  consoleOnly: true,
   summary:
     'Get how the identity provider of the organization brings people in: its address, its token, its groups and what they are mapped to.',
   permission: 'organization:manage',
@@ -67,9 +66,8 @@ export const getProvisioning = defineAction({
   },
 });
 
-const createProvisioningToken = defineAction({
+const createProvisioningToken = defineOperation({
   name: 'create_provisioning_token',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Create the token with which the identity provider of the organization brings people in. It is shown this once. The token before it ends at once.',
@@ -88,9 +86,8 @@ const createProvisioningToken = defineAction({
   },
 });
 
-const revokeProvisioningToken = defineAction({
+const revokeProvisioningToken = defineOperation({
   name: 'revoke_provisioning_token',
-  consoleOnly: true,
   summary: 'Revoke the token of the identity provider. Its next request is refused. Members, teams and roles stay.',
   permission: 'organization:manage',
   effect: 'delete',
@@ -111,9 +108,8 @@ const revokeProvisioningToken = defineAction({
 
 const RoleField = Type.Enum([...PROVISIONED_ROLES]);
 
-const setProvisionedRole = defineAction({
+const setProvisionedRole = defineOperation({
   name: 'set_provisioned_role',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Set the role of people whom the identity provider brings in and whom no mapped group gives another.',
   permission: 'organization:manage',
@@ -131,9 +127,8 @@ const setProvisionedRole = defineAction({
   },
 });
 
-const mapProvisionedGroup = defineAction({
+const mapProvisionedGroup = defineOperation({
   name: 'map_provisioned_group',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Map a group of the identity provider to a team, to a role, to both or to nothing. Its people join the team and get the role at once; of several groups the highest role counts. Owners keep their role, and schedules stay as they are.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import {
   EnvironmentName,
   EXAMPLE_IDS,
@@ -21,9 +21,8 @@ const RELEASES_MAX = 1_000;
 const PAGE_MAX = 50;
 
 /** Lists releases with the counts of their events, and the data that builds reported. */
-export const listReleases = defineAction({
+export const listReleases = defineOperation({
   name: 'list_releases',
-  consoleOnly: true,
   summary:
     'List the releases of a service, the last seen or created first: when each was seen, its events, users and groups ' +
     'within the retention, how many groups began, came back and were resolved in it, and its newest deploy.',
@@ -128,9 +127,8 @@ const GroupsView = Type.Object({
 });
 
 /** Compares the effects of two releases. */
-export const compareReleases = defineAction({
+export const compareReleases = defineOperation({
   name: 'compare_releases',
-  consoleOnly: true,
   summary:
     'Compare two releases of a service: how many groups began, came back and were resolved in each, and the events of each ' +
     `group in both, those with most events of the later release first, at most ${GROUPS_MAX}, with how many there are.`,
@@ -186,9 +184,8 @@ export const compareReleases = defineAction({
 });
 
 /** Records a deploy that no build reports. */
-export const recordDeploy = defineAction({
+export const recordDeploy = defineOperation({
   name: 'record_deploy',
-  consoleOnly: true,
   summary: 'Record that a release of a service was deployed: charts and incidents show it.',
   permission: 'exceptions:edit',
   effect: 'write',

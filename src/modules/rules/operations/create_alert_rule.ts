@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
@@ -93,9 +93,8 @@ export async function insertRule(
 }
 
 /** Does what `create_alert_rule` does, with the rule's settings besides its config. */
-export const addAlertRule = defineAction({
+export const addAlertRule = defineOperation({
   name: 'add_alert_rule',
-  consoleOnly: true,
   summary: 'Create an alert rule with its settings.',
   permission: 'oncall:edit',
   effect: 'write',

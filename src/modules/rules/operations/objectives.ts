@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, MetricName, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
@@ -41,9 +41,8 @@ function checkedObjective(objective: Objective): Objective {
 }
 
 /** Makes both rules of an objective, or neither. */
-export const createObjective = defineAction({
+export const createObjective = defineOperation({
   name: 'create_objective',
-  consoleOnly: true,
   summary: 'Create the two burn-rate rules of an objective.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -65,9 +64,8 @@ export const createObjective = defineAction({
 const HOURS_SHOWN = OBJECTIVE_DAYS.max * 24;
 
 /** Shows what an objective would make, and how much of its budget is left. */
-export const previewObjective = defineAction({
+export const previewObjective = defineOperation({
   name: 'preview_objective',
-  consoleOnly: true,
   summary: 'Return the burn-rate rules that an objective makes, and how much of its budget the last days have left.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
@@ -122,9 +122,8 @@ function furthestOf(comparator: Comparator, histories: readonly RuleValues[], mi
 export const REPLAY_DAYS_MAX = 30;
 
 /** Returns the values that the editor of a rule draws, and replays for each threshold that is tried. */
-export const readRuleHistory = defineAction({
+export const readRuleHistory = defineOperation({
   name: 'read_rule_history',
-  consoleOnly: true,
   summary:
     'Return what a metric rule would have measured at each full minute of the last days, whatever its threshold.',
   permission: 'dashboards:view',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { inSlices } from '#kernel/cooperative_task.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
@@ -103,9 +103,8 @@ const OTHERS_MAX = 2_000;
 /** Minutes after which an incident is acknowledged by somebody who then forgets it. */
 const ACKNOWLEDGED_AFTER_MINUTES = 5;
 
-export const replayRule = defineAction({
+export const replayRule = defineOperation({
   name: 'replay_rule',
-  consoleOnly: true,
   summary:
     'Say which incidents a metric rule would have opened in the last days, had it been evaluated every minute, which of them would have waited for a maintenance or joined another incident, and what they would have cost the people whom a policy pages.',
   permission: 'oncall:view',
@@ -251,9 +250,8 @@ const DAYS_MAX = 30;
 const GROUPS_MAX = 5_000;
 const SHOWN_MAX = 20;
 
-export const replayExceptionRule = defineAction({
+export const replayExceptionRule = defineOperation({
   name: 'replay_exception_rule',
-  consoleOnly: true,
   summary:
     'Say which incidents a rule on new exceptions would have opened in the last days: one for each exception that began, and for each return after it was resolved, judged by the first stored event of the exception within them. Storms and limits on incidents would have made them fewer.',
   permission: 'oncall:view',

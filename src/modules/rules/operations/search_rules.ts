@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { invalidInput, isUnavailable } from '#kernel/errors.ts';
@@ -178,9 +178,8 @@ const FoundRuleView = Type.Object({
 type FoundRule = Static<typeof FoundRuleView>;
 
 /** Lists rules for their page with paging, or one rule of it, so that each can be reached. */
-export const searchRules = defineAction({
+export const searchRules = defineOperation({
   name: 'search_rules',
-  consoleOnly: true,
   summary: 'Find alert rules page by page: breached ones first, then those that wait for data, then by name.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
 import { readHistory } from '#modules/rules/operations/read_rule_history.ts';
@@ -22,9 +22,8 @@ const SuggestionView = Type.Object({
 type Suggestion = Static<typeof SuggestionView>;
 
 /** Suggests rules for the page of rules while there is none. */
-export const suggestRules = defineAction({
+export const suggestRules = defineOperation({
   name: 'suggest_rules',
-  consoleOnly: true,
   summary: 'Suggest alert rules for metrics that really arrive, with thresholds beyond what the last day has measured.',
   permission: 'oncall:view',
   effect: 'read',

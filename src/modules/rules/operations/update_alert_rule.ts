@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -75,9 +75,8 @@ export const updateAlertRule = defineAction({
 });
 
 /** Does what `update_alert_rule` does, but refuses to overwrite a change made since the editor read it. */
-export const replaceAlertRule = defineAction({
+export const replaceAlertRule = defineOperation({
   name: 'replace_alert_rule',
-  consoleOnly: true,
   summary: 'Replace an alert rule, unless somebody has changed it since it was read.',
   permission: 'oncall:edit',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -30,9 +30,8 @@ function feedOwner({ actor }: Caller): Id<'user'> | null {
   return actor.kind === 'user' ? actor.userId : null;
 }
 
-export const createCalendarFeed = defineAction({
+export const createCalendarFeed = defineOperation({
   name: 'create_calendar_feed',
-  consoleOnly: true,
   summary:
     'Make a secret address of your own under which calendar programs read a schedule, unless you have one. It ends when you leave.',
   permission: 'oncall:edit',
@@ -53,9 +52,8 @@ export const createCalendarFeed = defineAction({
   },
 });
 
-export const getCalendarFeed = defineAction({
+export const getCalendarFeed = defineOperation({
   name: 'get_calendar_feed',
-  consoleOnly: true,
   summary:
     'Show your secret address under which calendar programs read a schedule; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
@@ -72,9 +70,8 @@ export const getCalendarFeed = defineAction({
   },
 });
 
-export const revokeCalendarFeed = defineAction({
+export const revokeCalendarFeed = defineOperation({
   name: 'revoke_calendar_feed',
-  consoleOnly: true,
   summary: 'Revoke every secret address of a schedule: they stop working from the next request on.',
   permission: 'oncall:edit',
   effect: 'delete',

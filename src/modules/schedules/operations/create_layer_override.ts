@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
@@ -17,9 +17,8 @@ const When = Type.String({ maxLength: 64, description: 'RFC 3339, or a local dat
 /** Layer by its id, or by its name, as a file knows it. */
 const LayerRef = Type.Union([IdText, StrictObject({ name: Type.String({ maxLength: 500 }) })]);
 
-export const createLayerOverride = defineAction({
+export const createLayerOverride = defineOperation({
   name: 'create_layer_override',
-  consoleOnly: true,
   summary:
     'Put a user of the organization in the place of whom one layer names, from startAt until before endAt and within the hours of the layer.',
   permission: 'oncall:edit',

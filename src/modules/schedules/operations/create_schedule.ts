@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
@@ -58,9 +58,8 @@ export const createSchedule = defineAction({
 });
 
 /** Creates both or neither: a schedule that is refused leaves no team behind. */
-export const createTeamSchedule = defineAction({
+export const createTeamSchedule = defineOperation({
   name: 'create_team_schedule',
-  consoleOnly: true,
   summary: 'Create a team together with its first schedule.',
   permission: 'oncall:edit',
   effect: 'write',

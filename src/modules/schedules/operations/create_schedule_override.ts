@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -68,9 +68,8 @@ export const createScheduleOverride = defineAction({
   },
 });
 
-export const deleteScheduleOverride = defineAction({
+export const deleteScheduleOverride = defineOperation({
   name: 'delete_schedule_override',
-  consoleOnly: true,
   summary: 'Remove an override: the schedule without it decides who is on call from now on.',
   permission: 'oncall:edit',
   effect: 'delete',

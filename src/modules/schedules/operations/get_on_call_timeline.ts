@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
@@ -61,9 +61,8 @@ const ScheduleOverTimeView = Type.Object({
   gapCount: Type.Integer(),
 });
 
-export const getOnCallTimeline = defineAction({
+export const getOnCallTimeline = defineOperation({
   name: 'get_on_call_timeline',
-  consoleOnly: true,
   summary:
     'Show who is on call in every schedule within a range of at most 93 days, exactly as who_is_on_call answers at each instant; with who is on call now and next, and when nobody is.',
   permission: 'oncall:view',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, Name, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -108,9 +108,8 @@ function toCalendarView(
 /** Calendars of one organization. */
 const CALENDARS_MAX = 100;
 
-export const createHolidayCalendar = defineAction({
+export const createHolidayCalendar = defineOperation({
   name: 'create_holiday_calendar',
-  consoleOnly: true,
   summary: 'Make a calendar of holidays: of dates that are typed in, of an iCalendar file, or of the address of one.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -142,9 +141,8 @@ export const createHolidayCalendar = defineAction({
   },
 });
 
-export const updateHolidayCalendar = defineAction({
+export const updateHolidayCalendar = defineOperation({
   name: 'update_holiday_calendar',
-  consoleOnly: true,
   summary:
     'Replace the name of a calendar of holidays, and its dates or its address. Its dates stay until a new address is read.',
   permission: 'oncall:edit',
@@ -173,9 +171,8 @@ export const updateHolidayCalendar = defineAction({
   },
 });
 
-export const deleteHolidayCalendar = defineAction({
+export const deleteHolidayCalendar = defineOperation({
   name: 'delete_holiday_calendar',
-  consoleOnly: true,
   summary: 'Remove a calendar of holidays that no layer uses.',
   permission: 'oncall:edit',
   effect: 'delete',
@@ -196,9 +193,8 @@ export const deleteHolidayCalendar = defineAction({
   },
 });
 
-export const listHolidayCalendars = defineAction({
+export const listHolidayCalendars = defineOperation({
   name: 'list_holiday_calendars',
-  consoleOnly: true,
   summary: 'List the calendars of holidays, with their dates, and why an address cannot be read.',
   permission: 'oncall:view',
   effect: 'read',
@@ -215,9 +211,8 @@ export const listHolidayCalendars = defineAction({
   },
 });
 
-export const refreshHolidayCalendar = defineAction({
+export const refreshHolidayCalendar = defineOperation({
   name: 'refresh_holiday_calendar',
-  consoleOnly: true,
   summary: 'Read the address of a calendar of holidays again within seconds, in place of tomorrow.',
   permission: 'oncall:edit',
   effect: 'write',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -26,9 +26,8 @@ async function findOwnCalendar({
   return { userId: calendar.userId, url, createdAt: toTimestamp(calendar.createdAt) };
 }
 
-export const getOwnCalendar = defineAction({
+export const getOwnCalendar = defineOperation({
   name: 'get_own_calendar',
-  consoleOnly: true,
   summary:
     'Show the secret address under which calendar programs read all of your shifts; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
@@ -44,9 +43,8 @@ export const getOwnCalendar = defineAction({
   },
 });
 
-export const renewOwnCalendar = defineAction({
+export const renewOwnCalendar = defineOperation({
   name: 'renew_own_calendar',
-  consoleOnly: true,
   summary:
     'Make a new secret address under which calendar programs read your shifts in every schedule. The previous address stops working at once, and the new one when you leave the organization.',
   permission: 'organization:view',
@@ -70,9 +68,8 @@ export const renewOwnCalendar = defineAction({
   },
 });
 
-export const revokeOwnCalendar = defineAction({
+export const revokeOwnCalendar = defineOperation({
   name: 'revoke_own_calendar',
-  consoleOnly: true,
   summary: 'Revoke the secret address of your shifts: it stops working from the next request on.',
   permission: 'organization:view',
   effect: 'delete',

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, FreeText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { collectInTurns } from '#kernel/cooperative_task.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -71,9 +71,8 @@ const SHIFTS_MAX = 2_100;
 /** Number of shifts computed in a turn, some milliseconds of work. */
 const SHIFTS_A_TURN = 200;
 
-export const previewRotation = defineAction({
+export const previewRotation = defineOperation({
   name: 'preview_rotation',
-  consoleOnly: true,
   summary: 'Show who would be on call in a new schedule with this rotation. Nothing is saved.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
 import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -25,9 +25,8 @@ import { makeReadable } from '#modules/schedules/store/schedule_store.ts';
 import { LayerView, SCHEDULE_EXAMPLE, ScheduleView, toLayerView, toScheduleView } from '#modules/schedules/view.ts';
 import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 
-export const setScheduleLayers = defineAction({
+export const setScheduleLayers = defineOperation({
   name: 'set_schedule_layers',
-  consoleOnly: true,
   summary:
     'Replace the name, the time zone and the layers of a schedule, unless somebody else has changed it since it was read. By default nobody’s present turn changes. Overrides for a layer that is left out are removed with it.',
   permission: 'oncall:edit',
@@ -101,9 +100,8 @@ export const setScheduleLayers = defineAction({
   },
 });
 
-export const duplicateSchedule = defineAction({
+export const duplicateSchedule = defineOperation({
   name: 'duplicate_schedule',
-  consoleOnly: true,
   summary:
     'Copy a schedule with its layers into the same team, every turn taken by whoever follows in the original: a secondary, in which nobody stands beside themselves. Overrides are not copied.',
   permission: 'oncall:edit',
@@ -157,9 +155,8 @@ const PlannedLayerView = Type.Object({
   turnChanges: Type.Boolean({ description: 'whether somebody’s present turn changes' }),
 });
 
-export const previewScheduleLayers = defineAction({
+export const previewScheduleLayers = defineOperation({
   name: 'preview_schedule_layers',
-  consoleOnly: true,
   summary:
     'Show who would be on call with these layers, layer by layer and as the result, and whose shifts change. Overrides stay. Nothing is saved.',
   permission: 'oncall:view',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -22,9 +22,8 @@ const ShiftInput = StrictObject({ scheduleId: IdText, userId: IdText, startAt: T
 
 const OverrideView = Type.Object({ overrideId: IdText, ...ShiftInput.properties });
 
-export const swapShifts = defineAction({
+export const swapShifts = defineOperation({
   name: 'swap_shifts',
-  consoleOnly: true,
   summary:
     'Swap two shifts of two people: each is put on call during the shift of the other, by two overrides that are made together or not at all.',
   permission: 'oncall:edit',
@@ -127,9 +126,8 @@ async function requireOnCall(
   throw new AppError('conflict', `${name} is no longer on call then; look at the schedule and choose again`);
 }
 
-export const undoShiftSwap = defineAction({
+export const undoShiftSwap = defineOperation({
   name: 'undo_shift_swap',
-  consoleOnly: true,
   summary: 'Remove the two overrides of a swap, together or not at all.',
   permission: 'oncall:edit',
   effect: 'delete',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { nullable, StrictObject } from '#actions/fields.ts';
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import {
@@ -30,9 +30,8 @@ const FoundView = Type.Object({
   }),
 });
 
-export const searchEverything = defineAction({
+export const searchEverything = defineOperation({
   name: 'search_everything',
-  consoleOnly: true,
   summary:
     'Find incidents, services, people, teams, schedules, policies, rules, exceptions and dashboards by the words of ' +
     'their names: a few of each kind that the caller may see, and how many there are.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
@@ -96,9 +96,8 @@ const IngestStatusView = Type.Object({
   ),
 });
 
-export const getIngestStatus = defineAction({
+export const getIngestStatus = defineOperation({
   name: 'get_ingest_status',
-  consoleOnly: true,
   summary: 'Show which data of a service was stored recently, and what was refused.',
   permission: 'organization:view',
   effect: 'read',

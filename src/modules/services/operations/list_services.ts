@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { defineAction, defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { RULE_EXAMPLE, RuleKindName } from '#modules/rules/view.ts';
@@ -107,9 +107,8 @@ const LIMIT = 50;
 const LIMIT_MAX = 200;
 
 /** Lists services for the console's lists and choices with paging, so that each can be reached. */
-export const searchServices = defineAction({
+export const searchServices = defineOperation({
   name: 'search_services',
-  consoleOnly: true,
   summary: 'Find services page by page, by name.',
   permission: 'services:view',
   effect: 'read',

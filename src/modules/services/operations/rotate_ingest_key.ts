@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import {
@@ -31,9 +31,8 @@ export const rotateIngestKey = defineAction({
 });
 
 /** Returns the credentials that get_service masks for the console. Each call leaves a row in the audit log. */
-export const revealIngestKey = defineAction({
+export const revealIngestKey = defineOperation({
   name: 'reveal_ingest_key',
-  consoleOnly: true,
   summary: 'Show the ingestion key and the DSN of a service. Each call is recorded in the audit log.',
   permission: 'services:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
@@ -27,9 +27,8 @@ function toHourly(counts: ReadonlyMap<number, number> | undefined, from: Tempora
   return Array.from({ length: HOURS }, (_, hour) => counts?.get(from.epochMilliseconds + hour * HOUR_MS) ?? 0);
 }
 
-export const getServiceActivity = defineAction({
+export const getServiceActivity = defineOperation({
   name: 'get_service_activity',
-  consoleOnly: true,
   summary:
     'Show how many metric points and exceptions a service sent in each of the last 24 hours, and what was refused.',
   permission: 'services:view',
@@ -60,9 +59,8 @@ const SERVICES_MAX = 200;
 const COUNT = Type.Integer({ minimum: 0 });
 
 /** Returns the data that the list of services shows besides their names, for the rows on the screen. */
-export const getServiceHealth = defineAction({
+export const getServiceHealth = defineOperation({
   name: 'get_service_health',
-  consoleOnly: true,
   summary: 'Show what these services sent, what of it was refused, and how many rules watch them.',
   permission: 'services:view',
   effect: 'read',
@@ -108,9 +106,8 @@ export const getServiceHealth = defineAction({
 /** Teams in one answer; a service seldom pages more than two. */
 const TEAMS_MAX = 10;
 
-export const getServiceOnCall = defineAction({
+export const getServiceOnCall = defineOperation({
   name: 'get_service_on_call',
-  consoleOnly: true,
   summary: `Tell who is on call now for a service: in the team that owns it, and in those that its rules and routes page, at most ${TEAMS_MAX}.`,
   permission: 'oncall:view',
   effect: 'read',
@@ -183,9 +180,8 @@ export const getServiceOnCall = defineAction({
 const DAYS = 14;
 const RELEASES_MAX = 20;
 
-export const listReleaseHealth = defineAction({
+export const listReleaseHealth = defineOperation({
   name: 'list_release_health',
-  consoleOnly: true,
   summary: `Show how the sessions of a service's releases ended in the last ${DAYS} days.`,
   permission: 'exceptions:view',
   effect: 'read',

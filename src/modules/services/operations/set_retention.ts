@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -57,9 +57,8 @@ function requireShortening(before: number, after: number, { permissions }: Pick<
 }
 
 /** Does what `set_retention` does, but refuses to overwrite a change made since the editor read it. */
-export const editRetention = defineAction({
+export const editRetention = defineOperation({
   name: 'edit_retention',
-  consoleOnly: true,
   summary:
     'Set how many days the data of a capability is kept, unless somebody else has set it since it was read. Older data is hidden at once and removed within an hour.',
   permission: 'services:edit',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { SERVICE_EXAMPLE, ServiceView } from '#modules/services/view.ts';
@@ -19,9 +19,8 @@ const { serviceId, name, environment, scmOwner, scmRepo } = SERVICE_EXAMPLE;
 const facts = { name, environment, scmOwner, scmRepo };
 
 /** Does what `update_service` does, but refuses to overwrite a change made since the editor read it. */
-export const editService = defineAction({
+export const editService = defineOperation({
   name: 'edit_service',
-  consoleOnly: true,
   summary:
     'Change the name, environment, linked repository or owning team of a service, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',
@@ -41,9 +40,8 @@ export const editService = defineAction({
     }),
 });
 
-export const setServiceTeam = defineAction({
+export const setServiceTeam = defineOperation({
   name: 'set_service_team',
-  consoleOnly: true,
   summary: 'Say which team owns a service; null for none.',
   permission: 'services:edit',
   effect: 'write',

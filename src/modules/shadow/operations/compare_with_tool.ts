@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { CHANNELS, isChannel } from '#modules/contacts/decide/channel.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
@@ -37,9 +37,8 @@ const HereView = Type.Object({
   steps: Type.Array(StepView, { description: `the first ${STEPS_SHOWN}` }),
 });
 
-export const compareWithTool = defineAction({
+export const compareWithTool = defineOperation({
   name: 'compare_with_tool',
-  consoleOnly: true,
   summary:
     'Compare the incidents that another tool exports of a period with those here, and with whom they paged or would have paged.',
   permission: 'oncall:view',

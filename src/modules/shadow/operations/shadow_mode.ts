@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
@@ -21,9 +21,8 @@ function sinceAfter(enabled: boolean, before: Temporal.Instant | null, now: Temp
 
 const SERVICES_MAX = 1_000;
 
-export const getShadowMode = defineAction({
+export const getShadowMode = defineOperation({
   name: 'get_shadow_mode',
-  consoleOnly: true,
   summary: 'Show since when the organization and its services are in shadow mode.',
   permission: 'oncall:view',
   effect: 'read',
@@ -46,9 +45,8 @@ export const getShadowMode = defineAction({
   },
 });
 
-export const setOrganizationShadow = defineAction({
+export const setOrganizationShadow = defineOperation({
   name: 'set_organization_shadow',
-  consoleOnly: true,
   summary:
     'Put the whole organization into shadow mode, in which incidents open and say who would be paged while nobody is, or end it.',
   permission: 'organization:manage',
@@ -71,9 +69,8 @@ export const setOrganizationShadow = defineAction({
   },
 });
 
-export const setServiceShadow = defineAction({
+export const setServiceShadow = defineOperation({
   name: 'set_service_shadow',
-  consoleOnly: true,
   summary:
     'Put a service into shadow mode, in which incidents open and say who would be paged while nobody is, or end it.',
   permission: 'oncall:edit',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { newProofToken } from '#auth/openid/text_records.ts';
 import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -20,9 +20,8 @@ function readDomain(text: string): string {
 
 const DOMAINS_MAX = 50;
 
-export const addSignInDomain = defineAction({
+export const addSignInDomain = defineOperation({
   name: 'add_sign_in_domain',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Add a mail domain whose people sign in through the provider. It counts once it is proven by a record in the DNS, which the answer shows. Only owners may.',
@@ -66,9 +65,8 @@ function provenElsewhere(): AppError {
   return new AppError('conflict', 'another organization of this installation has proven the domain; remove it there');
 }
 
-export const proveSignInDomain = defineAction({
+export const proveSignInDomain = defineOperation({
   name: 'prove_sign_in_domain',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Look up the record in the DNS that proves a mail domain. Only owners may.',
   permission: 'organization:manage',
@@ -105,9 +103,8 @@ export const proveSignInDomain = defineAction({
   },
 });
 
-export const removeSignInDomain = defineAction({
+export const removeSignInDomain = defineOperation({
   name: 'remove_sign_in_domain',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Remove a mail domain: its people sign in through the provider no more. Only owners may.',
   permission: 'organization:manage',

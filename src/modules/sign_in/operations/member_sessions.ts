@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
@@ -23,9 +23,8 @@ const MemberSessionView = Type.Object({
   userAgent: nullable(Type.String()),
 });
 
-export const listOrganizationSessions = defineAction({
+export const listOrganizationSessions = defineOperation({
   name: 'list_organization_sessions',
-  consoleOnly: true,
   summary:
     'Find the sessions of members that can act in the organization, page by page, newest first. Sessions through the provider of another organization are not among them. Only owners may.',
   permission: 'organization:manage',
@@ -69,9 +68,8 @@ export const listOrganizationSessions = defineAction({
   },
 });
 
-export const endMemberSessions = defineAction({
+export const endMemberSessions = defineOperation({
   name: 'end_member_sessions',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'End one session of a member, or all of them: from the next request on the person has to sign in again, and open streams end. Only owners may.',

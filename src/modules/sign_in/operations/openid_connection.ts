@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
@@ -12,9 +12,8 @@ import {
   SignInSettingsView,
 } from '#modules/sign_in/sign_in_view.ts';
 
-export const setOpenidConnection = defineAction({
+export const setOpenidConnection = defineOperation({
   name: 'set_openid_connection',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Connect the OpenID Connect provider of the organization, or change the connection. The provider is asked for its discovery document first. Only owners may.',
@@ -92,9 +91,8 @@ export const setOpenidConnection = defineAction({
   },
 });
 
-export const removeOpenidConnection = defineAction({
+export const removeOpenidConnection = defineOperation({
   name: 'remove_openid_connection',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Disconnect the provider of the organization. Sessions that were begun through it act no more from the next request on. Only owners may.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { type AccountContext, defineAction } from '#actions/action_context.ts';
+import { type AccountContext, defineOperation } from '#actions/action_context.ts';
 import { IdText, StrictObject } from '#actions/fields.ts';
 import {
   ATTEMPT_MINUTES,
@@ -42,9 +42,8 @@ const triesOf = (network: string): string => `provider:${network}`;
 
 const WINDOW_SECONDS = 15 * 60;
 
-export const beginProviderSignIn = defineAction({
+export const beginProviderSignIn = defineOperation({
   name: 'begin_provider_sign_in',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /sign-in',
   summary:
@@ -105,9 +104,8 @@ async function findConnection(
 
 const Parameter = Type.Optional(Type.String({ maxLength: 8_000 }));
 
-export const completeProviderSignIn = defineAction({
+export const completeProviderSignIn = defineOperation({
   name: 'complete_provider_sign_in',
-  consoleOnly: true,
   scope: 'anyone',
   route: 'POST /sign-in/:orgId',
   summary:

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineOperation } from '#actions/action_context.ts';
 import { nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { isWithin, parseNetwork } from '#modules/sign_in/decide/networks.ts';
@@ -11,9 +11,8 @@ import { beginProviderSignIn, completeProviderSignIn } from '#modules/sign_in/op
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
 import { readSignInSettings, SignInSettingsView } from '#modules/sign_in/sign_in_view.ts';
 
-export const getSignInSettings = defineAction({
+export const getSignInSettings = defineOperation({
   name: 'get_sign_in_settings',
-  consoleOnly: true,
   summary: 'Show how people sign in to the organization: its provider, its mail domains, and the networks it admits.',
   permission: 'organization:manage',
   effect: 'read',
@@ -35,9 +34,8 @@ const Networks = nullable(
 
 const LISTS = { keyNetworks: Networks, sessionNetworks: Networks };
 
-export const setAddressLists = defineAction({
+export const setAddressLists = defineOperation({
   name: 'set_address_lists',
-  consoleOnly: true,
   stepUp: true,
   summary:
     'Say from which networks API keys and connected apps may act in the organization, and from which people may act in the console. It counts from the next request on, also for open streams. Only owners may.',

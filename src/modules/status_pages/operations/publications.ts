@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
@@ -16,9 +16,8 @@ import {
 import { PublicationView, toPublicationView } from '#modules/status_pages/view.ts';
 import { announceStatusUpdate } from '#storage/queue/jobs.ts';
 
-export const publishIncident = defineAction({
+export const publishIncident = defineOperation({
   name: 'publish_incident',
-  consoleOnly: true,
   summary:
     'Publish an open incident on a status page under a public title. Readers see the title, the text and the public names of the services, and nothing else of the incident.',
   permission: 'oncall:edit',
@@ -78,9 +77,8 @@ export const publishIncident = defineAction({
   },
 });
 
-export const addStatusUpdate = defineAction({
+export const addStatusUpdate = defineOperation({
   name: 'add_status_update',
-  consoleOnly: true,
   summary:
     'Tell readers of a status page how a published incident goes on. The stage resolved ends it on the page; any other opens it again while the incident itself is open.',
   permission: 'oncall:edit',
@@ -141,9 +139,8 @@ export const addStatusUpdate = defineAction({
   },
 });
 
-export const retractPublication = defineAction({
+export const retractPublication = defineOperation({
   name: 'retract_publication',
-  consoleOnly: true,
   summary:
     'Take a published incident off its status page with all its updates. What was mailed or fetched before stays where it is.',
   permission: 'oncall:edit',
@@ -159,9 +156,8 @@ export const retractPublication = defineAction({
   },
 });
 
-export const listPublications = defineAction({
+export const listPublications = defineOperation({
   name: 'list_publications',
-  consoleOnly: true,
   summary: 'List where an incident was published, with the updates that readers see.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { STATUS_PAGES_MAX } from '#modules/status_pages/decide/publication.ts';
@@ -13,9 +13,8 @@ import {
 } from '#modules/status_pages/operations/publications.ts';
 import { auditedPage, StatusPageView, toStatusPageView } from '#modules/status_pages/view.ts';
 
-export const createStatusPage = defineAction({
+export const createStatusPage = defineOperation({
   name: 'create_status_page',
-  consoleOnly: true,
   summary: 'Add a status page, which shows of incidents only what people publish on it.',
   permission: 'organization:manage',
   effect: 'write',
@@ -42,9 +41,8 @@ export const createStatusPage = defineAction({
   },
 });
 
-export const updateStatusPage = defineAction({
+export const updateStatusPage = defineOperation({
   name: 'update_status_page',
-  consoleOnly: true,
   summary: 'Change a status page. What is left out stays as it is; the services are given whole.',
   permission: 'organization:manage',
   effect: 'write',
@@ -86,9 +84,8 @@ export const updateStatusPage = defineAction({
   },
 });
 
-export const deleteStatusPage = defineAction({
+export const deleteStatusPage = defineOperation({
   name: 'delete_status_page',
-  consoleOnly: true,
   stepUp: true,
   summary: 'Delete a status page with all that was published on it and its subscribers.',
   permission: 'organization:manage',
@@ -105,9 +102,8 @@ export const deleteStatusPage = defineAction({
   },
 });
 
-export const listStatusPages = defineAction({
+export const listStatusPages = defineOperation({
   name: 'list_status_pages',
-  consoleOnly: true,
   summary: 'List the status pages of the organization with the services on each.',
   permission: 'organization:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
@@ -11,9 +11,8 @@ import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/team
 import { readWarnings, WarningView } from '#modules/teams/warnings.ts';
 import { notFound } from '#kernel/errors.ts';
 
-export const getTeam = defineAction({
+export const getTeam = defineOperation({
   name: 'get_team',
-  consoleOnly: true,
   summary: 'Show a team with its members, how each is reached, and whether a page would wake them.',
   permission: 'oncall:view',
   effect: 'read',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { type ActionContext, defineAction, defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { recordOf } from '#kernel/records.ts';
@@ -173,9 +173,8 @@ const FoundTeamView = Type.Object({
   warnings: Type.Array(WarningView),
 });
 
-export const searchTeams = defineAction({
+export const searchTeams = defineOperation({
   name: 'search_teams',
-  consoleOnly: true,
   summary: 'Find teams page by page, by name, with who is on call and how many members a page would wake.',
   permission: 'oncall:view',
   effect: 'read',
@@ -219,9 +218,8 @@ async function readViews(teams: readonly TeamRow[], context: ActionContext): Pro
 const NAMES = 20;
 const NAMES_MAX = 200;
 
-export const searchTeamNames = defineAction({
+export const searchTeamNames = defineOperation({
   name: 'search_team_names',
-  consoleOnly: true,
   summary: 'Find teams by a part of their name, or by their ids, page by page: what is chosen from.',
   permission: 'oncall:view',
   effect: 'read',
@@ -271,9 +269,8 @@ const PersonView = Type.Object({
  * Finds people who are in no team. A step or an override may name them all the same: then they are reached as they have
  * said for other teams.
  */
-export const searchPeopleWithoutTeam = defineAction({
+export const searchPeopleWithoutTeam = defineOperation({
   name: 'search_people_without_team',
-  consoleOnly: true,
   summary: 'Find the people of the organization who are in no team, page by page, by name.',
   permission: 'oncall:view',
   effect: 'read',

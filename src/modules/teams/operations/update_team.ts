@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { TEAM_EXAMPLE, TeamView, toTeamView } from '#modules/teams/view.ts';
 
@@ -25,9 +25,8 @@ export const updateTeam = defineAction({
 });
 
 /** Does what `update_team` does, but refuses to overwrite a change made since the editor read it. */
-export const renameTeam = defineAction({
+export const renameTeam = defineOperation({
   name: 'rename_team',
-  consoleOnly: true,
   summary: 'Rename an on-call team, unless somebody else has renamed it since it was read.',
   permission: 'oncall:edit',
   effect: 'write',

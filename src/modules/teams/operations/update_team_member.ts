@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { changesSince, defineAction } from '#actions/action_context.ts';
+import { changesSince, defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, SafeInteger, StrictObject } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toContactView } from '#modules/contacts/contact_view.ts';
@@ -68,9 +68,8 @@ export const updateTeamMember = defineAction({
 const CONTACT = toContactView(MEMBER_EXAMPLE);
 
 /** Does what `update_team_member` does, but refuses to overwrite a change made since the editor read it. */
-export const editTeamMember = defineAction({
+export const editTeamMember = defineOperation({
   name: 'edit_team_member',
-  consoleOnly: true,
   summary:
     'Change the phone and the channels of a team member, unless somebody else has changed the same since it was read.',
   permission: 'oncall:edit',
@@ -92,9 +91,8 @@ export const editTeamMember = defineAction({
 });
 
 /** Swaps both members, or neither; others who move at the same time wait for each other. */
-export const moveTeamMember = defineAction({
+export const moveTeamMember = defineOperation({
   name: 'move_team_member',
-  consoleOnly: true,
   summary:
     'Move a member of a team one place up or down. The first stays where they are when moved up, as does the last.',
   permission: 'oncall:edit',
