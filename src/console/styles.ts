@@ -51,3 +51,4 @@ import '@mantine/core/styles/Tabs.layer.css';
 import '@mantine/core/styles/Tooltip.layer.css';
 import '@mantine/notifications/styles.layer.css';
 import './global.css';
+import './shared.css';

@@ -21,17 +21,17 @@ export function Card({ anchor, title, about, action, children, rows }: CardProps
   return (
     <section id={anchor} className={`surface ${classes.card}`} aria-labelledby={title === undefined ? undefined : id}>
       {title !== undefined && (
-        <div className={classes.head}>
+        <div className={`${classes.head} row wraps apart`}>
           <div className={classes.grow}>
             <Title order={2} id={id}>
               {title}
             </Title>
-            {about !== undefined && <p className={classes.about}>{about}</p>}
+            {about !== undefined && <p className={`${classes.about} dimmed small`}>{about}</p>}
           </div>
           {action}
         </div>
       )}
-      {rows !== undefined && <ul className={classes.rows}>{rows}</ul>}
+      {rows !== undefined && <ul className={`${classes.rows} plain-list`}>{rows}</ul>}
       {children !== undefined && <div className={classes.body}>{children}</div>}
     </section>
   );
@@ -46,7 +46,7 @@ interface RowProps {
 
 export function Row({ icon, title, sub, children }: RowProps) {
   return (
-    <li className={classes.row}>
+    <li className={`${classes.row} row wraps`}>
       {icon}
       <div className={classes.grow}>
         <div>{title}</div>

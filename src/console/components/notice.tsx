@@ -52,7 +52,7 @@ export function showUndoable(message: ReactNode, undo: () => void, warnings: rea
 function Undoable({ onUndo, children }: { readonly onUndo: () => void; readonly children: ReactNode }) {
   useShortcut('u', onUndo);
   return (
-    <div className={classes.undoable}>
+    <div className={`${classes.undoable} row`}>
       <span className="grow">{children}</span>
       <Button size="xs" variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={onUndo}>
         Undo

@@ -27,16 +27,16 @@ export function Page({ title, above, lead, actions, isNarrow = false, children }
   return (
     <div className={`${classes.page} ${isNarrow ? classes.narrow : ''}`}>
       {above}
-      <div className={classes.head}>
+      <div className={`${classes.head} wraps apart`}>
         <div className={classes.titles}>
           <Title order={1} tabIndex={-1} className={classes.title}>
             <bdi className={classes.name} title={title}>
               {withoutBidiControls(title)}
             </bdi>
           </Title>
-          {lead !== undefined && <div className={classes.lead}>{lead}</div>}
+          {lead !== undefined && <div className={`${classes.lead} dimmed small`}>{lead}</div>}
         </div>
-        {actions !== undefined && <div className={classes.actions}>{actions}</div>}
+        {actions !== undefined && <div className={`${classes.actions} wraps spaced`}>{actions}</div>}
       </div>
       {children}
     </div>
@@ -61,7 +61,7 @@ export function useOpenedByAddress(fragment: string, open: () => void): void {
 
 /** Link to the parent page, above the title. Its text may be a name that people chose. */
 export const Back = createLink(({ children, ...props }: ComponentProps<'a'>) => (
-  <a {...props} className={classes.back}>
+  <a {...props} className={`${classes.back} dimmed small`}>
     <IconArrowLeft size={16} aria-hidden /> {typeof children === 'string' ? <Name>{children}</Name> : children}
   </a>
 ));
@@ -83,7 +83,12 @@ interface ItemPageProps {
 export function ItemPage({ title, back, facts, actions, children }: ItemPageProps) {
   return (
     <div className={itemPageClasses.item}>
-      <Page title={title} above={back} lead={<div className={itemPageClasses.facts}>{facts}</div>} actions={actions}>
+      <Page
+        title={title}
+        above={back}
+        lead={<div className={`${itemPageClasses.facts} row wraps dimmed small`}>{facts}</div>}
+        actions={actions}
+      >
         <div className={itemPageClasses.columns}>{children}</div>
       </Page>
     </div>
@@ -127,7 +132,7 @@ export function PageTabs({ label, tabs, exact }: PageTabsProps) {
             key={to}
             to={to}
             activeOptions={{ exact: to === exact, includeSearch: false }}
-            className={pageTabsClasses.tab}
+            className={`${pageTabsClasses.tab} row dimmed small nowrap`}
           >
             {Icon !== undefined && <Icon size={17} stroke={1.75} aria-hidden />}
             {name}

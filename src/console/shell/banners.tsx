@@ -42,7 +42,7 @@ function ServerUnreachable() {
   }, [isLost]);
   if (online && !(isLost && isLate)) return null;
   return (
-    <div className={classes.banner}>
+    <div className={`${classes.banner} row wraps small`}>
       <IconCloudOff size={18} aria-hidden />
       {online
         ? 'The server cannot be reached. What you see may be out of date. It updates as soon as the server answers.'
@@ -60,7 +60,7 @@ function Lateness() {
   const { data } = useQuery({ ...latenessQuery(org.orgId), enabled: may('oncall:view'), refetchInterval: LATENESS_MS });
   if (data === undefined || data.late.length === 0) return null;
   return (
-    <div className={classes.banner}>
+    <div className={`${classes.banner} row wraps small`}>
       <IconClockExclamation size={18} aria-hidden />
       <span>Incidents may open and resolve late, and pages may leave late: {data.late.join('; ')}.</span>
     </div>
@@ -92,7 +92,7 @@ function SimulatedChannels() {
   const [isHidden, setIsHidden] = useState(() => sessionStorage.getItem(key) !== null);
   if (org.role !== 'owner' || data === undefined || data.simulated.length === 0 || isHidden) return null;
   return (
-    <div className={classes.banner}>
+    <div className={`${classes.banner} row wraps small`}>
       <IconBellOff size={18} aria-hidden />
       <span>
         SMS and calls are simulated
@@ -127,7 +127,7 @@ function MissingChannels() {
   if (missing.length === 0 || !may('oncall:edit')) return null;
   const names = missing.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
   return (
-    <div className={classes.banner}>
+    <div className={`${classes.banner} row wraps small`}>
       <IconBellOff size={18} aria-hidden />
       <span>
         Some escalation policies use {names}, which {missing.length === 1 ? 'is' : 'are'} not set up on this server.

@@ -20,7 +20,12 @@ export function NavigationLink({ entry: { to, label, icon: Icon }, onClick }: Na
   const { data } = useQuery({ ...incidentCountsQuery(org.orgId), enabled: to === '/incidents' });
   const waiting = to === '/incidents' ? (data?.triggered ?? 0) : 0;
   return (
-    <Link to={to} activeOptions={{ exact: to === '/' }} className={classes.link} onClick={onClick}>
+    <Link
+      to={to}
+      activeOptions={{ exact: to === '/' }}
+      className={`${classes.link} row dimmed small`}
+      onClick={onClick}
+    >
       <Icon size={20} stroke={1.75} aria-hidden />
       {label}
       {waiting > 0 && (

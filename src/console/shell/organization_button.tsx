@@ -12,7 +12,11 @@ import classes from '#console/shell/organization_menu.module.css';
 export function OrganizationButton(props: ComponentProps<'button'>) {
   const { org } = useOrganization();
   return (
-    <UnstyledButton {...props} className={classes.org} aria-label={`Organization: ${org.name}. Switch`}>
+    <UnstyledButton
+      {...props}
+      className={`${classes.org} row small shrinks`}
+      aria-label={`Organization: ${org.name}. Switch`}
+    >
       <OrganizationName />
       <IconSelector size={16} aria-hidden />
     </UnstyledButton>

@@ -132,7 +132,7 @@ function Frame() {
       <div className={classes.frame}>
         <aside className={classes.side}>
           <OrganizationMenu />
-          <UnstyledButton className={classes.search} onClick={openPalette}>
+          <UnstyledButton className={`${classes.search} row spaced dimmed small`} onClick={openPalette}>
             <IconSearch size={16} aria-hidden /> Search <Kbd size="xs">{isApple() ? '⌘' : 'Ctrl'} K</Kbd>
           </UnstyledButton>
           <SideNavigation />
@@ -227,7 +227,7 @@ function OrganizationMenu() {
   const [isWanted, setIsWanted] = useState(false);
   if (session.organizations.length === 1) {
     return (
-      <div className={organizationMenuClasses.org}>
+      <div className={`${organizationMenuClasses.org} row small shrinks`}>
         <OrganizationName />
       </div>
     );
@@ -262,7 +262,7 @@ function PhoneNavigation() {
           <NavigationLink key={entry.to} entry={entry} />
         ))}
       <UnstyledButton
-        className={classes.link}
+        className={`${classes.link} row dimmed small`}
         data-status={isElsewhere ? 'active' : undefined}
         aria-haspopup="dialog"
         aria-expanded={isOpen}

@@ -25,7 +25,7 @@ export function UserButton({ isCompact, ...others }: UserButtonProps) {
         </VisuallyHidden>
       ) : (
         <span className={classes.names}>
-          <bdi className={classes.name}>{withoutBidiControls(user.name)}</bdi>
+          <bdi className={`${classes.name} small strong`}>{withoutBidiControls(user.name)}</bdi>
           <bdi className={classes.email}>{withoutBidiControls(user.email)}</bdi>
         </span>
       )}

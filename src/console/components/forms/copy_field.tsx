@@ -20,10 +20,10 @@ export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
   const id = useId();
   return (
     <div role="group" aria-labelledby={id}>
-      <span className={classes.label} id={id}>
+      <span className={`${classes.label} small strong`} id={id}>
         {label}
       </span>
-      <div className={classes.field}>
+      <div className={`${classes.field} row shrinks`}>
         <span className={`${classes.text} ${isMasked ? '' : classes.isWhole}`}>{value}</span>
         {!isMasked && (
           <IconButton
@@ -49,7 +49,7 @@ interface CopyIdProps {
 export function CopyId({ of, value }: CopyIdProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   return (
-    <span className={classes.id}>
+    <span className={`${classes.id} row dimmed shrinks`}>
       <code>{value}</code>
       <IconButton
         {...LOOK}

@@ -23,7 +23,7 @@ export function DraftNotice<Values extends object>({ draft, labels, show = textO
   return (
     <>
       {restoredAt !== null && (
-        <div className={classes.restored} role="status">
+        <div className={`${classes.restored} wraps small`} role="status">
           <span>This continues what you entered {relativeText(restoredAt, Date.now())}.</span>
           <TextButton onClick={startOver}>Start over</TextButton>
         </div>

@@ -40,7 +40,7 @@ export function HoursRowFields({ label, row, faults, onChange, onRemove, childre
           ))}
         </div>
       </Checkbox.Group>
-      <div className={classes.times}>
+      <div className={`${classes.times} wraps spaced`}>
         {/* Text fields, since a field for times of the day has no 24:00. */}
         <TextInput
           label="From"

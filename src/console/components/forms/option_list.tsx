@@ -54,7 +54,7 @@ function OptionList({ id, label, field, options, active, chosen, emptyText, onPi
       // The field keeps the focus.
       onMouseDown={(event) => event.preventDefault()}
     >
-      {options.length === 0 && <div className={classes.empty}>{emptyText}</div>}
+      {options.length === 0 && <div className={`${classes.empty} dimmed small`}>{emptyText}</div>}
       {options.map((option, index) => (
         <OptionRow
           key={option.value}
@@ -83,7 +83,7 @@ function OptionRow({ id, option, heading, isActive, isChosen, onPick }: OptionRo
   return (
     <>
       {heading !== undefined && (
-        <div role="presentation" className={classes.group}>
+        <div role="presentation" className={`${classes.group} dimmed tiny`}>
           {heading}
         </div>
       )}
@@ -95,7 +95,7 @@ function OptionRow({ id, option, heading, isActive, isChosen, onPick }: OptionRo
         aria-selected={isChosen}
         aria-disabled={option.isDisabled === true || undefined}
         data-active={isActive || undefined}
-        className={classes.option}
+        className={`${classes.option} row spaced small`}
         onClick={() => option.isDisabled !== true && onPick(option)}
       >
         {isChosen && <IconCheck size={14} aria-hidden />}

@@ -21,8 +21,8 @@ export function EmptyState({ icon, title, children, actions, isCalm = false }: E
         {icon}
       </div>
       <Text fw={600}>{title}</Text>
-      {children !== undefined && <div className={classes.text}>{children}</div>}
-      {actions !== undefined && <div className={classes.actions}>{actions}</div>}
+      {children !== undefined && <div className={`${classes.text} dimmed small flush`}>{children}</div>}
+      {actions !== undefined && <div className={`${classes.actions} wraps spaced`}>{actions}</div>}
     </div>
   );
 }

@@ -20,7 +20,7 @@ interface SelectionBarProps {
 export function SelectionBar(props: SelectionBarProps) {
   const { label, count, total, areAllSelected, onSelectAll, onClear, children } = props;
   return (
-    <div className={classes.selection} data-bottom-bar="high" role="region" aria-label={label}>
+    <div className={`${classes.selection} row`} data-bottom-bar="high" role="region" aria-label={label}>
       <Text size="sm" fw={560} className="numbers">
         {areAllSelected ? `All ${total.toLocaleString()} selected` : `${count.toLocaleString()} selected`}
       </Text>
@@ -47,7 +47,7 @@ interface ChangingBarProps {
 /** The bar while the change of all that match is under way. */
 export function ChangingBar({ label, progress, onStop }: ChangingBarProps) {
   return (
-    <div className={classes.selection} data-bottom-bar="high" role="status" aria-label={label}>
+    <div className={`${classes.selection} row`} data-bottom-bar="high" role="status" aria-label={label}>
       <Text size="sm" fw={560} className="numbers">
         {progress}
       </Text>

@@ -18,12 +18,12 @@ interface ChartLegendProps {
 export const ChartLegend = memo(function ChartLegend(props: ChartLegendProps) {
   const { series, hidden, scheme, valueText, onToggle, onFocus } = props;
   return (
-    <ul className={classes.legend}>
+    <ul className={`${classes.legend} wraps rigid`}>
       {series.map(({ name, values, look, isFaint = false }, index) => (
         <li key={name}>
           <button
             type="button"
-            className={classes.entry}
+            className={`${classes.entry} row tiny`}
             aria-pressed={!hidden.has(name)}
             title={`${hidden.has(name) ? 'Show' : 'Hide'} ${name}`}
             onClick={() => onToggle(name)}
@@ -31,8 +31,8 @@ export const ChartLegend = memo(function ChartLegend(props: ChartLegendProps) {
             onPointerLeave={() => onFocus(null)}
           >
             <LineSwatch index={look ?? index} scheme={scheme} isFaint={isFaint} />
-            <bdi className={classes.entryName}>{name}</bdi>
-            {values.length > 0 && <span className={classes.last}>{valueText(values.at(-1) ?? 0)}</span>}
+            <bdi className={`${classes.entryName} ellipsis`}>{name}</bdi>
+            {values.length > 0 && <span className="dimmed rigid numbers">{valueText(values.at(-1) ?? 0)}</span>}
           </button>
         </li>
       ))}
@@ -50,7 +50,7 @@ interface LineSwatchProps {
 function LineSwatch({ index, scheme, isFaint = false }: LineSwatchProps) {
   const { color, dash } = lineStyle(index, scheme);
   return (
-    <svg className={classes.swatch} width={16} height={8} aria-hidden>
+    <svg className="rigid" width={16} height={8} aria-hidden>
       <line
         x1={0}
         y1={4}
@@ -114,23 +114,23 @@ export function CursorValues(props: CursorValuesProps) {
   const isRight = left < width / 2;
   const place = isRight ? { left: left + 12 } : { right: width - left + 12 };
   return (
-    <div className={classes.values} style={place} aria-hidden>
-      <div className={classes.time}>{pointTimeText(at, stepMs)}</div>
-      {values.length === 0 && <div className={classes.time}>no data</div>}
+    <div className={`${classes.values} tiny numbers`} style={place} aria-hidden>
+      <div className="dimmed">{pointTimeText(at, stepMs)}</div>
+      {values.length === 0 && <div className="dimmed">no data</div>}
       {values.slice(0, SHOWN_MAX).map(({ name, value }) => (
-        <div key={name} className={classes.value}>
+        <div key={name} className={`${classes.value} row`}>
           {colorOf === undefined ? (
             <LineSwatch {...styleOf(name)} scheme={scheme} />
           ) : (
             <span className={classes.cell} style={{ background: colorOf(value) }} />
           )}
-          <bdi className={classes.valueName}>{name}</bdi>
+          <bdi className="ellipsis grow">{name}</bdi>
           <b>{valueText(value)}</b>
         </div>
       ))}
-      {values.length > SHOWN_MAX && <div className={classes.time}>{values.length - SHOWN_MAX} more</div>}
+      {values.length > SHOWN_MAX && <div className="dimmed">{values.length - SHOWN_MAX} more</div>}
       {markers.slice(0, 3).map(({ at: markedAt, label, tone }) => (
-        <div key={`${markedAt} ${label}`} className={classes.marked} data-tone={tone}>
+        <div key={`${markedAt} ${label}`} className={`${classes.marked} ellipsis`} data-tone={tone}>
           <bdi>{label}</bdi>
         </div>
       ))}

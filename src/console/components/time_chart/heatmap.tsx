@@ -82,13 +82,13 @@ export function Heatmap({ label, result, from, to, measure, markers, onRange, gr
 
 function Legend({ levels, scheme }: { readonly levels: readonly number[]; readonly scheme: Scheme }) {
   return (
-    <ul className={classes.legend} aria-label="Observations in a cell">
+    <ul className={`${classes.legend} wraps rigid`} aria-label="Observations in a cell">
       {levels.map((most, place) => {
         const least = (levels[place - 1] ?? 0) + 1;
         const text =
           least >= most ? quantityText(most, COUNT) : `${quantityText(least, COUNT)} to ${quantityText(most, COUNT)}`;
         return (
-          <li key={most} className={classes.level}>
+          <li key={most} className={`${classes.level} row tiny numbers`}>
             <span className={classes.cell} style={{ background: colorOfLevel(levels, most, scheme) }} />
             {text}
           </li>

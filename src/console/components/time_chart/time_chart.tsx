@@ -233,7 +233,7 @@ export function TimeChart(props: TimeChartProps) {
   };
 
   return (
-    <figure className={classes.chart} aria-label={label}>
+    <figure className={`${classes.chart} flush shrinks`} aria-label={label}>
       <p className="hidden-text">{summary}</p>
       <div
         className={classes.plot}

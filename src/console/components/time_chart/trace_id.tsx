@@ -11,7 +11,7 @@ export function TraceId({ traceId }: { readonly traceId: string }) {
   const { traceLink } = useOrganization().org;
   const clipboard = useClipboard({ timeout: 2_000 });
   return (
-    <span className={classes.trace}>
+    <span className={`${classes.trace} row wraps spaced tiny shrinks`}>
       <code>{traceId}</code>
       <Button
         size="compact-xs"

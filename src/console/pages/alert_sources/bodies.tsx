@@ -27,12 +27,12 @@ export function Bodies({ source, onClose }: { readonly source: Source; readonly 
         {data?.bodies.length === 0 && <Text size="sm">None are kept any more.</Text>}
         {data?.bodies.map(({ receivedAt, refusal, body }, index) => (
           <section key={receivedAt + String(index)} aria-label={`Body ${index + 1}`}>
-            <div className={classes.bodyHead}>
+            <div className={`${classes.bodyHead} row small`}>
               <Timestamp at={receivedAt} format="date_time" />
               {refusal === null ? <Status tone="green">taken</Status> : <Status tone="red">refused</Status>}
             </div>
             {refusal !== null && <p className={classes.refusal}>{refusal}</p>}
-            <pre className={classes.code} tabIndex={0} aria-label={`Text of body ${index + 1}`}>
+            <pre className={`${classes.code} flush mono`} tabIndex={0} aria-label={`Text of body ${index + 1}`}>
               <bdi>{prettyBody(body)}</bdi>
             </pre>
           </section>

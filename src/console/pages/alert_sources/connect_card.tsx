@@ -65,14 +65,14 @@ export function ConnectCard({ sources, chosen, onChoose }: ConnectCardProps) {
       <Steps>
         <Step>
           <Bullet tone="blue">1</Bullet>
-          <div className={classes.step}>
+          <div className={`${classes.step} shrinks`}>
             <h3>Whom alerts page</h3>
             <LastPolicy sources={sources} />
           </div>
         </Step>
         <Step>
           <Bullet tone="blue">2</Bullet>
-          <div className={classes.step}>
+          <div className={`${classes.step} shrinks`}>
             <h3>Point the tool here</h3>
             <Stack gap="sm">
               <Choice
@@ -85,7 +85,7 @@ export function ConnectCard({ sources, chosen, onChoose }: ConnectCardProps) {
               <Text size="sm" c="dimmed">
                 {tool.where}
               </Text>
-              <pre className={classes.code} tabIndex={0} aria-label={`Lines for ${tool.label}`}>
+              <pre className={`${classes.code} flush mono`} tabIndex={0} aria-label={`Lines for ${tool.label}`}>
                 {text}
               </pre>
               {mayEdit ? (
@@ -101,7 +101,7 @@ export function ConnectCard({ sources, chosen, onChoose }: ConnectCardProps) {
         </Step>
         <Step>
           <Bullet tone="blue">3</Bullet>
-          <div className={classes.step}>
+          <div className={`${classes.step} shrinks`}>
             <h3>See it work</h3>
             {mayEdit ? (
               <SendTest

@@ -171,7 +171,7 @@ function Fields({ fields, paths, part, onPick }: FieldsProps) {
     );
   }
   return (
-    <ul className={classes.fields} aria-label="Fields of the last body">
+    <ul className={`${classes.fields} plain-list`} aria-label="Fields of the last body">
       {fields.map(({ path, value }) => {
         const uses = MAPPED_PARTS.filter((use) => paths[use].split('|').includes(path));
         return (
@@ -182,7 +182,7 @@ function Fields({ fields, paths, part, onPick }: FieldsProps) {
               aria-pressed={uses.includes(part)}
               onClick={() => onPick(path)}
             >
-              <bdi className={classes.path}>{path}</bdi>
+              <bdi className="mono">{path}</bdi>
               <bdi className="ellipsis dimmed">{value}</bdi>
               <span className={classes.uses}>{uses.map((use) => PART_NAMES[use]).join(', ')}</span>
             </UnstyledButton>

@@ -79,7 +79,7 @@ export function EditRoutes({ sources, onClose }: { readonly sources: SourcesOfSe
         }
       }}
     >
-      <ol className={classes.routes}>
+      <ol className={`${classes.routes} plain-list`}>
         {routes.map((route, index) => (
           <li key={route.id}>
             <RouteFields
@@ -150,7 +150,7 @@ function RouteFields(props: RouteFieldsProps) {
   const setCondition = (place: number, part: Partial<DraftCondition>) =>
     onChange({ conditions: conditions.map((condition, at) => (at === place ? { ...condition, ...part } : condition)) });
   return (
-    <fieldset className={classes.route}>
+    <fieldset className={`${classes.route} flush shrinks`}>
       <legend>{isLast ? 'Everything else' : `Route ${index + 1}`}</legend>
       {!isLast && (
         <div className={classes.routeTools}>

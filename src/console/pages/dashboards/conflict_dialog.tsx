@@ -69,7 +69,7 @@ function Changes({ title, changes }: { readonly title: string; readonly changes:
     <section>
       <h3>{title}</h3>
       {lines.length === 0 ? (
-        <p className={classes.empty}>No visible changes.</p>
+        <p className={`${classes.empty} dimmed small`}>No visible changes.</p>
       ) : (
         <ul>
           {lines.map((line) => (

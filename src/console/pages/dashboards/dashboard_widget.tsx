@@ -64,7 +64,7 @@ function WidgetFrame({ id, title, leadsTo, isEditing, changes, children }: Widge
   };
   return (
     <section className={classes.widget} aria-label={title}>
-      <div className={classes.head}>
+      <div className={`${classes.head} row rigid`}>
         {isEditing && (
           <button
             type="button"
@@ -77,7 +77,7 @@ function WidgetFrame({ id, title, leadsTo, isEditing, changes, children }: Widge
           </button>
         )}
         {isEditing && hint}
-        <h2 className={classes.title}>
+        <h2 className={`${classes.title} grow small flush`}>
           {leadsTo === null || isEditing ? (
             <Name>{title}</Name>
           ) : (

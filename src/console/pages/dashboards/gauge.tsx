@@ -16,7 +16,7 @@ export function Gauge({ label, value, threshold, highest, measure }: GaugeProps)
   const share = (number: number) => `${Math.min(100, Math.max(0, (100 * number) / end))}%`;
   const isBeyond = value >= threshold;
   return (
-    <div className={classes.gauge} data-beyond={isBeyond ? '' : undefined}>
+    <div className={`${classes.gauge} dimmed tiny`} data-beyond={isBeyond ? '' : undefined}>
       <div
         role="meter"
         aria-label={label}

@@ -277,9 +277,9 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       }
     >
       {editing !== null && (
-        <div className={classes.editing} role="group" aria-label="Changing the dashboard">
+        <div className={`${classes.editing} row wraps spaced`} role="group" aria-label="Changing the dashboard">
           <TextInput
-            className={classes.grow}
+            className={`${classes.grow} grow`}
             aria-label="Name of the dashboard"
             value={editing.draft.name}
             maxLength={500}
@@ -342,8 +342,8 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       ) : (
         <div ref={screen} className={fullscreen ? classes.screen : undefined}>
           {fullscreen && (
-            <div className={classes.controls}>
-              <strong className={classes.grow}>
+            <div className={`${classes.controls} row wraps spaced`}>
+              <strong className={`${classes.grow} grow`}>
                 <Name>{current.name}</Name>
               </strong>
               <Button variant="default" leftSection={<IconMinimize size={16} />} onClick={() => void toggleScreen()}>

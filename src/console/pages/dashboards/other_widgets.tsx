@@ -32,18 +32,18 @@ export function IncidentsWidget({ serviceId }: { readonly serviceId: string | nu
   if (list.error !== null) return <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />;
   if (list.data === undefined) return <Skeleton height="100%" />;
   const incidents = list.data.pages.flatMap((page) => page.incidents);
-  if (incidents.length === 0) return <p className={classes.empty}>No open incidents.</p>;
+  if (incidents.length === 0) return <p className={`${classes.empty} dimmed small`}>No open incidents.</p>;
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Open incidents">
-      <ul className={classes.rows}>
+      <ul className={`${classes.rows} plain-list`}>
         {incidents.map(({ incidentId, title, status, triggeredAt, serviceName }) => (
           <li key={incidentId}>
             <IncidentStatus status={status} />
-            <span className={classes.grow}>
+            <span className={`${classes.grow} grow`}>
               <Link to="/incidents/$incidentId" params={{ incidentId }} className="plain-link">
                 <Name>{title}</Name>
               </Link>
-              <span className={classes.sub}>
+              <span className={`${classes.sub} ellipsis dimmed tiny`}>
                 <Name>{serviceName}</Name>
               </span>
             </span>
@@ -64,17 +64,17 @@ export function ExceptionsWidget({ serviceId }: { readonly serviceId: string | n
   if (list.error !== null) return <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />;
   if (list.data === undefined) return <Skeleton height="100%" />;
   const groups = list.data.pages.flatMap((page) => page.groups);
-  if (groups.length === 0) return <p className={classes.empty}>No unresolved exceptions.</p>;
+  if (groups.length === 0) return <p className={`${classes.empty} dimmed small`}>No unresolved exceptions.</p>;
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Unresolved exceptions">
-      <ul className={classes.rows}>
+      <ul className={`${classes.rows} plain-list`}>
         {groups.map(({ groupId, title, serviceName, eventCount, lastSeenAt }) => (
           <li key={groupId}>
-            <span className={classes.grow}>
+            <span className={`${classes.grow} grow`}>
               <Link to="/exceptions/$groupId" params={{ groupId }} className="plain-link">
                 <Name>{title}</Name>
               </Link>
-              <span className={classes.sub}>
+              <span className={`${classes.sub} ellipsis dimmed tiny`}>
                 {countText(eventCount, 'event')}, <Name>{serviceName}</Name>
               </span>
             </span>
@@ -96,13 +96,14 @@ export function MonitorsWidget({ serviceId }: { readonly serviceId: string | nul
     refetchInterval: 60_000,
   });
   if (serviceId === null)
-    return <p className={classes.empty}>No service is chosen yet. Edit the widget to choose one.</p>;
+    return <p className={`${classes.empty} dimmed small`}>No service is chosen yet. Edit the widget to choose one.</p>;
   if (error !== null) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton height="100%" />;
-  if (data.monitors.length === 0) return <p className={classes.empty}>No scheduled job has checked in.</p>;
+  if (data.monitors.length === 0)
+    return <p className={`${classes.empty} dimmed small`}>No scheduled job has checked in.</p>;
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Cron monitors">
-      <ul className={classes.rows}>
+      <ul className={`${classes.rows} plain-list`}>
         {data.monitors.map(({ monitorId, slug, environment, schedule, runs }) => {
           const status = runs[0]?.status;
           const isBad = status === 'error' || status === 'missed' || status === 'timeout';
@@ -111,11 +112,11 @@ export function MonitorsWidget({ serviceId }: { readonly serviceId: string | nul
               <Status tone={isBad ? 'red' : status === undefined ? 'gray' : 'green'}>
                 {isBad ? 'failing' : (status ?? 'no run')}
               </Status>
-              <span className={classes.grow}>
+              <span className={`${classes.grow} grow`}>
                 <Link to="/services/$serviceId" params={{ serviceId }} className="plain-link">
                   <Name>{slug}</Name>
                 </Link>
-                <span className={classes.sub}>
+                <span className={`${classes.sub} ellipsis dimmed tiny`}>
                   <Name>{environment}</Name>, {schedule ?? 'no schedule'}
                 </span>
               </span>
@@ -136,21 +137,23 @@ export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
   if (timeline === null) return <Skeleton height="100%" />;
   const { schedules, nameOf } = timeline;
   if (schedules.length === 0) {
-    return <p className={classes.empty}>{teamId === null ? 'No team' : 'This team'} has no schedule.</p>;
+    return (
+      <p className={`${classes.empty} dimmed small`}>{teamId === null ? 'No team' : 'This team'} has no schedule.</p>
+    );
   }
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="On call">
-      <ul className={classes.rows}>
+      <ul className={`${classes.rows} plain-list`}>
         {schedules.map(({ scheduleId, teamName, name, onCall }) => (
           <li key={scheduleId}>
-            <span className={classes.grow}>
+            <span className={`${classes.grow} grow`}>
               {onCall === null ? 'Nobody' : <Name>{onCall.userIds.map(nameOf).join(', ')}</Name>}
-              <span className={classes.sub}>
+              <span className={`${classes.sub} ellipsis dimmed tiny`}>
                 <Name>{teamName}</Name>, <Name>{name}</Name>
               </span>
             </span>
             {onCall?.until != null && (
-              <span className={classes.until}>
+              <span className="dimmed tiny rigid">
                 until <Timestamp at={onCall.until} format="date_time" />
               </span>
             )}
@@ -182,7 +185,7 @@ export function TableOfSeries({ series, parts, measure, leadsTo, serviceId }: Ta
     .map((line, place) => ({ ...line, part: parts[place] }))
     .filter(({ values }) => values.length > 0)
     .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
-  if (rows.length === 0) return <p className={classes.empty}>No points in this period.</p>;
+  if (rows.length === 0) return <p className={`${classes.empty} dimmed small`}>No points in this period.</p>;
   return (
     <table className={`${classes.table} numbers`}>
       <thead>
@@ -267,7 +270,7 @@ export function UnknownWidget({ widget }: { readonly widget: Widget }) {
   const { type, query } = widget.stored;
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Content of the widget">
-      <p className={classes.empty}>
+      <p className={`${classes.empty} dimmed small`}>
         {type === undefined || type === ''
           ? 'This widget has no type, so it cannot be shown here.'
           : `A widget of the type ${type} cannot be shown here.`}{' '}

@@ -49,7 +49,7 @@ export function WidgetContent(props: WidgetContentProps) {
     case 'table': {
       if (queries.length === 0) {
         return (
-          <p className={classes.empty}>
+          <p className={`${classes.empty} dimmed small`}>
             {widget.queries.length === 0
               ? 'No metric is chosen yet. Edit the widget to choose one.'
               : 'No service is chosen yet. Choose one above.'}
@@ -177,11 +177,14 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
   return (
     <div className={classes.number}>
       <Faults answers={answers} queries={queries} />
-      <div className={classes.figure}>
-        {isOpen && <span className={classes.per}>more than </span>}
+      <div className={`${classes.figure} ellipsis numbers`}>
+        {isOpen && <span className={`${classes.per} dimmed small regular`}>more than </span>}
         {value === undefined ? 'No data' : quantityText(value, measure)}
         {series !== undefined && value !== undefined && isPerStep && (
-          <span className={classes.per}> {stepText(spacingSeconds(series.steps, stepSeconds))}</span>
+          <span className={`${classes.per} dimmed small regular`}>
+            {' '}
+            {stepText(spacingSeconds(series.steps, stepSeconds))}
+          </span>
         )}
       </div>
       {series !== undefined && value !== undefined && threshold !== null && (

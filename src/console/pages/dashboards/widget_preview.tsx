@@ -44,7 +44,7 @@ export function WidgetPreview({ facts, dashboardServiceId }: WidgetPreviewProps)
       {error !== null ? (
         <ErrorAlert title="There is no preview" error={error} />
       ) : queries.length === 0 ? (
-        <p className={classes.empty}>Choose a metric, and its last hour shows here.</p>
+        <p className={`${classes.empty} dimmed small`}>Choose a metric, and its last hour shows here.</p>
       ) : data === undefined ? (
         <Skeleton height="100%" />
       ) : (

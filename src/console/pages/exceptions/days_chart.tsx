@@ -48,7 +48,7 @@ export function DaysChart({ days, deploys, shown, onDay }: DaysChartProps) {
       about={`The last ${recent.length} days, in UTC; at most ${shortCount(most)} in a day`}
       action={shown !== undefined && <ShownDay days={days} shown={shown} onDay={onDay} />}
     >
-      <ol className={classes.bars} ref={bars} onKeyDown={move}>
+      <ol className={`${classes.bars} plain-list`} ref={bars} onKeyDown={move}>
         {recent.map(({ date, count }) => {
           const deploy = deployOn.get(date);
           const text = `${dayText(date)}: ${deploy === undefined ? '' : `${deployText(deploy)}, `}${countText(count, 'event')}`;
@@ -70,7 +70,7 @@ export function DaysChart({ days, deploys, shown, onDay }: DaysChartProps) {
           );
         })}
       </ol>
-      <div className={classes.axis} aria-hidden>
+      <div className={`${classes.axis} apart dimmed tiny`} aria-hidden>
         <span>{dayText(recent[0]?.date ?? '')}</span>
         {isDeployed && <span className={classes.legend}>deployed</span>}
         <span>today</span>
@@ -84,7 +84,7 @@ function ShownDay({ days, shown, onDay }: Pick<DaysChartProps, 'days' | 'onDay'>
   const index = busy.findIndex(({ date }) => date === shown);
   const [before, after] = [busy[index - 1], busy[index + 1]];
   return (
-    <div className={classes.shown}>
+    <div className={`${classes.shown} row small nowrap`}>
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -120,7 +120,7 @@ export function HoursChart({ hours }: { readonly hours: NonNullable<ExceptionOve
   const most = Math.max(1, ...hours.map(({ count }) => count));
   return (
     <Card title="Events by hour" about={`It began within the last 24 hours; at most ${shortCount(most)} in an hour`}>
-      <ol className={classes.bars}>
+      <ol className={`${classes.bars} plain-list`}>
         {hours.map(({ at, count }) => {
           const text = `${clockText(at)}: ${countText(count, 'event')}`;
           return (
@@ -132,7 +132,7 @@ export function HoursChart({ hours }: { readonly hours: NonNullable<ExceptionOve
           );
         })}
       </ol>
-      <div className={classes.axis} aria-hidden>
+      <div className={`${classes.axis} apart dimmed tiny`} aria-hidden>
         <span>24 h ago</span>
         <span>now</span>
       </div>

@@ -138,14 +138,18 @@ export function ExceptionList() {
         )
       }
     >
-      <div className={bar.bar}>
-        <nav className={bar.tabs} aria-label="Exceptions by status" data-loading={list.isLoading || undefined}>
+      <div className={`${bar.bar} row wraps`}>
+        <nav
+          className={`${bar.tabs} grow`}
+          aria-label="Exceptions by status"
+          data-loading={list.isLoading || undefined}
+        >
           {GROUP_TABS.map((value) => (
             <Link
               key={value}
               to="/exceptions"
               search={(before) => ({ ...before, status: value === 'unresolved' ? undefined : value })}
-              className={bar.tab}
+              className={`${bar.tab} row dimmed small nowrap`}
               aria-current={value === tab ? 'page' : undefined}
               onClick={clear}
             >

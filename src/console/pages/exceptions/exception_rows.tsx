@@ -82,7 +82,7 @@ export function ExceptionRows(props: ExceptionRowsProps) {
   const selectedCount = groups.filter(({ groupId }) => selected.has(groupId)).length;
   return (
     <div className={`surface ${classes.frame}`} aria-busy={isOld}>
-      <div className={classes.head}>
+      <div className={`${classes.head} dimmed tiny strong nowrap`}>
         <div>
           {onSelect !== undefined && (
             <Checkbox
@@ -215,8 +215,8 @@ const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
           />
         </label>
       )}
-      <div className={exceptionRowClasses.what}>
-        <div className={exceptionRowClasses.head}>
+      <div className={`${exceptionRowClasses.what} shrinks`}>
+        <div className={`${exceptionRowClasses.head} row spaced shrinks`}>
           <Link
             to="/exceptions/$groupId"
             params={{ groupId }}
@@ -228,7 +228,7 @@ const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
           </Link>
           <News group={group} showsStatus={showsStatus} />
         </div>
-        <div className={exceptionRowClasses.sub}>
+        <div className={`${exceptionRowClasses.sub} ellipsis dimmed tiny`}>
           {severity} · <Name>{serviceName}</Name>
           {assigneeName !== null && (
             <>
@@ -249,15 +249,21 @@ const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
       <div className={exceptionRowClasses.bars}>
         <DayBars counts={dailyCounts} days={days} deploys={deploys} />
       </div>
-      <div className={exceptionRowClasses.number} title={countText(eventCount, 'event')}>
+      <div
+        className={`${exceptionRowClasses.number} small nowrap to-right numbers`}
+        title={countText(eventCount, 'event')}
+      >
         {shortCount(eventCount)}
         <span className={exceptionRowClasses.unit}> {eventCount === 1 ? 'event' : 'events'}</span>
       </div>
-      <div className={exceptionRowClasses.number} title={countText(userCount, 'user')}>
+      <div
+        className={`${exceptionRowClasses.number} small nowrap to-right numbers`}
+        title={countText(userCount, 'user')}
+      >
         {shortCount(userCount)}
         <span className={exceptionRowClasses.unit}> {userCount === 1 ? 'user' : 'users'}</span>
       </div>
-      <div className={exceptionRowClasses.release}>
+      <div className={`${exceptionRowClasses.release} dimmed tiny shrinks`}>
         {newestRelease !== null && <Name>{newestRelease}</Name>}
         {releaseCount > 1 && <span className="rigid">+{releaseCount - 1}</span>}
       </div>

@@ -54,14 +54,14 @@ export function GroupingCard({ overview, mayMerge }: GroupingCardProps) {
         <div className={classes.group}>
           <h3 className={classes.key}>The template that its messages have</h3>
           <HashedLines lines={[template.text]} />
-          <p className={classes.note}>
+          <p className={`${classes.note} dimmed tiny`}>
             {template.isPinned
               ? 'Somebody split it off, so it stays as it is.'
               : 'Learnt from messages of this service. Every message that fits it comes here.'}
           </p>
         </div>
       )}
-      <p className={classes.note}>
+      <p className={`${classes.note} dimmed tiny`}>
         {[...parts.flatMap(({ lines }) => lines), template?.text ?? ''].some((line) => PLACEHOLDER.test(line)) &&
           'Words in < > stand for what differs: <number> for any number, <*> for any text. '}
         Grouping version {version}
@@ -77,7 +77,7 @@ const PLACEHOLDER = /<[a-z*]{1,12}>/;
 
 function HashedLines({ lines }: { readonly lines: readonly string[] }) {
   return (
-    <ol className={classes.lines}>
+    <ol className={`${classes.lines} flush mono`}>
       {lines.map((line, position) => (
         // Lines never change places.
         // eslint-disable-next-line react/no-array-index-key

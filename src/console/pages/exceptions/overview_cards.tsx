@@ -178,7 +178,7 @@ interface SharesProps {
 /** Bars of the share of all events that each value has. */
 function Shares({ label, values, whole }: SharesProps) {
   return (
-    <ul className={sharesClasses.shares} aria-label={label}>
+    <ul className={`${sharesClasses.shares} plain-list`} aria-label={label}>
       {values.map(({ value, count, sub, shown }) => (
         <li key={value} title={countText(count, 'event')}>
           <span
@@ -190,7 +190,7 @@ function Shares({ label, values, whole }: SharesProps) {
             {shown ?? <Name>{value}</Name>}
             {sub !== undefined && <span className="dimmed tiny">{sub}</span>}
           </span>
-          <span className={sharesClasses.share}>{shareText(count, whole)}</span>
+          <span className={`${sharesClasses.share} rigid numbers`}>{shareText(count, whole)}</span>
         </li>
       ))}
     </ul>

@@ -104,7 +104,7 @@ export function Explore() {
       ) : (
         <div className={classes.columns}>
           {(!isNarrow || !isChosen) && (
-            <aside className={classes.list} ref={list} aria-label="Metrics of the service">
+            <aside className={`${classes.list} spaced shrinks`} ref={list} aria-label="Metrics of the service">
               <ServicePicker
                 isRequired
                 value={search.service}

@@ -31,7 +31,7 @@ export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onF
       <h3 className={classes.labelsTitle}>
         Labels of {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
       </h3>
-      {labels.length === 0 && <p className={classes.none}>These series have no labels.</p>}
+      {labels.length === 0 && <p className={`${classes.none} dimmed small`}>These series have no labels.</p>}
       <div className={classes.labelGrid}>
         {labels.map((label) => (
           <Label
@@ -81,9 +81,9 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
   const left = (all?.valueCount ?? 0) - values.length;
   return (
     <section className="shrinks" aria-label={`Label ${label.label}`}>
-      <div className={classes.labelHead}>
+      <div className={`${classes.labelHead} row spaced small`}>
         <b>{label.label}</b>
-        <span className={classes.facts}>
+        <span className={`${classes.facts} dimmed tiny numbers`}>
           {label.valueCount === 1 ? '1 value' : `${label.valueCount.toLocaleString('en')} values`}
         </span>
         <Button
@@ -105,17 +105,19 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       )}
-      <ul className={classes.values}>
+      <ul className={`${classes.values} plain-list`}>
         {values.map(({ value, seriesCount: valueSeriesCount }) => (
-          <li key={value} className={classes.value}>
+          <li key={value} className={`${classes.value} row small`}>
             <span
               className={classes.share}
               style={{ width: `${(100 * valueSeriesCount) / Math.max(seriesCount, 1)}%` }}
             />
-            <bdi className={classes.valueName} title={value}>
+            <bdi className={`${classes.valueName} ellipsis grow`} title={value}>
               {value}
             </bdi>
-            <span className={classes.facts}>{shareText(valueSeriesCount / Math.max(seriesCount, 1))}</span>
+            <span className={`${classes.facts} dimmed tiny numbers`}>
+              {shareText(valueSeriesCount / Math.max(seriesCount, 1))}
+            </span>
             {onFilter !== null && (
               <>
                 <FilterButton
@@ -135,13 +137,17 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
           </li>
         ))}
       </ul>
-      {isOpen && data !== undefined && all === null && <p className={classes.none}>No value contains this text.</p>}
+      {isOpen && data !== undefined && all === null && (
+        <p className={`${classes.none} dimmed small`}>No value contains this text.</p>
+      )}
       {!isOpen && label.valueCount > SHOWN && (
         <Button size="compact-sm" variant="subtle" onClick={() => setIsOpen(true)}>
           Show all<span className="hidden-text"> values of {label.label}</span>
         </Button>
       )}
-      {isOpen && left > 0 && <p className={classes.none}>{left.toLocaleString('en')} more: search to find them.</p>}
+      {isOpen && left > 0 && (
+        <p className={`${classes.none} dimmed small`}>{left.toLocaleString('en')} more: search to find them.</p>
+      )}
     </section>
   );
 }

@@ -92,7 +92,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
           </Button>
         )}
       </form>
-      <div className={classes.listHead}>
+      <div className="row spaced apart">
         <span className="dimmed small numbers">
           {data === undefined ? ' ' : `${total.toLocaleString('en')} ${total === 1 ? 'metric' : 'metrics'}`}
         </span>
@@ -110,7 +110,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
       {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeletons />}
       {data !== undefined && total === 0 && (
-        <p className={classes.none}>
+        <p className={`${classes.none} dimmed small`}>
           {text === '' ? 'This service has sent no metrics yet.' : 'No metric matches these words.'}
           {nearest.length > 0 && (
             <>
@@ -127,7 +127,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
           )}
         </p>
       )}
-      <ul className={classes.metrics} aria-busy={list.isPlaceholderData}>
+      <ul className={`${classes.metrics} plain-list`} aria-busy={list.isPlaceholderData}>
         {metrics.map((metric) => (
           <MetricRow
             key={`${metric.metricName} ${metric.isHistogram}`}
@@ -183,7 +183,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
       <button
         type="button"
         data-row-link
-        className={classes.metric}
+        className={`${classes.metric} row`}
         aria-current={isChosen || undefined}
         onClick={() => onChoose(chosenOf(metric))}
         onPointerEnter={rest}
@@ -193,10 +193,10 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         onBlur={leave}
       >
         <span className="grow">
-          <bdi className={classes.metricName} title={metricName}>
+          <bdi className={`${classes.metricName} ellipsis small strong`} title={metricName}>
             {metricName}
           </bdi>
-          <span className={classes.facts}>
+          <span className={`${classes.facts} dimmed tiny numbers`}>
             {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
             {what !== null && `, ${what}`}
             {unitName !== null && isUnit(unitName) && ` in ${unitName}`}
@@ -221,7 +221,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         )}
       </button>
       {isHistogram && (
-        <span className={classes.quantiles} role="group" aria-label={`Of ${metricName}`}>
+        <span className={`${classes.quantiles} wraps tiny`} role="group" aria-label={`Of ${metricName}`}>
           {QUANTILES.map((quantile) => (
             <TextButton key={quantile} onClick={() => onChoose({ metric: metricName, quantile })}>
               {`p${Number((Number(quantile) * 100).toFixed(1))}`}

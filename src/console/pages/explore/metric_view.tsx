@@ -128,8 +128,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         : '';
   return (
     <section className={classes.card} aria-label="Chart">
-      <div className={classes.head}>
-        <h2 className={classes.title}>
+      <div className={`${classes.head} row wraps apart`}>
+        <h2 className={`${classes.title} flush shrinks`}>
           <Name>{name}</Name>
         </h2>
         <Group gap="xs">
@@ -263,7 +263,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
           onChoose={(next) => onChange({ metric: next, where: undefined }, true)}
         />
       )}
-      <div className={classes.about}>
+      <div className={`${classes.about} dimmed tiny`}>
         {hasCells
           ? `Observations by their size${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
           : isOfBuckets
@@ -354,9 +354,10 @@ interface NoPointsProps {
 }
 
 function NoPoints({ name, nearest, onChoose }: NoPointsProps) {
-  if (nearest.length === 0) return <p className={classes.none}>No points of {name} in this period.</p>;
+  if (nearest.length === 0)
+    return <p className={`${classes.none} dimmed small`}>No points of {name} in this period.</p>;
   return (
-    <p className={classes.none}>
+    <p className={`${classes.none} dimmed small`}>
       This service has sent no metric called {name}. Did you mean{' '}
       {nearest.map((near, index) => (
         <span key={near}>

@@ -275,13 +275,17 @@ function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly 
   return (
     <>
       {problem}
-      <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Your on-call status">
-        <span className={classes.callIcon} aria-hidden>
+      <section
+        className={`${classes.call} row`}
+        data-on-call={isOnCall ? '' : undefined}
+        aria-label="Your on-call status"
+      >
+        <span className={`${classes.callIcon} dimmed rigid`} aria-hidden>
           <Icon size={22} stroke={1.75} />
         </span>
         <div className={classes.callText}>
           <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
-          <div className={classes.sub}>
+          <div className={`${classes.sub} dimmed small`}>
             {running.map((shift) => (
               <Running
                 key={`${shift.scheduleId} ${shift.since}`}
@@ -358,8 +362,10 @@ function Running({ shift: { teamName, scheduleName, until }, pagesNobody }: Runn
 
 function NextShifts({ shifts }: { readonly shifts: readonly OwnShift[] }) {
   return (
-    <div className={classes.next}>
-      <div className={classes.nextTitle}>{shifts.length === 1 ? 'Your next shift' : 'Your next shifts'}</div>
+    <div className={`${classes.next} small rigid`}>
+      <div className={`${classes.nextTitle} dimmed tiny`}>
+        {shifts.length === 1 ? 'Your next shift' : 'Your next shifts'}
+      </div>
       <ul className="plain-list">
         {shifts.map(({ scheduleId, teamName, scheduleName, since }) => (
           <li key={`${scheduleId} ${since}`}>

@@ -57,7 +57,7 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
                 {title}
                 {isDone && <span className="hidden-text"> (done)</span>}
               </div>
-              {!isDone && <div className={classes.sub}>{how}</div>}
+              {!isDone && <div className={`${classes.sub} dimmed small`}>{how}</div>}
             </div>
           </li>
         ))}

@@ -38,7 +38,7 @@ export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readon
     >
       <DayScale from={at} />
       {others > 0 && (
-        <div className={classes.sub}>
+        <div className={`${classes.sub} dimmed small`}>
           <Link to="/oncall">
             And {others} more {others === 1 ? 'schedule' : 'schedules'}
           </Link>
@@ -68,13 +68,13 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
   const names = people.map((person) => (person.userId === userId ? 'You' : person.name)).join(', ');
   return (
     <li className={classes.schedule}>
-      <div className={classes.scheduleHead}>
+      <div className={`${classes.scheduleHead} row wraps spaced`}>
         <div className={classes.scheduleText}>
           <div className="strong">
             {onCall !== null && <PersonDot userId={onCall.userId} color={color} />}
             {onCall === null ? 'Nobody' : <Name>{names}</Name>}
           </div>
-          <div className={classes.sub}>
+          <div className={`${classes.sub} dimmed small`}>
             <bdi>{withoutBidiControls(teamName)}</bdi>, <bdi>{withoutBidiControls(name)}</bdi>
             {until !== null && (
               <>
@@ -86,7 +86,7 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
           </div>
         </div>
         {may('oncall:edit') && (
-          <div className={classes.scheduleButtons}>
+          <div className={`${classes.scheduleButtons} wraps spaced`}>
             {overrideId !== null && (
               <Button size="xs" variant="default" onClick={onRemoveOverride} aria-label={`Remove override of ${name}`}>
                 Remove override
@@ -181,7 +181,7 @@ const TICKS = [0, 6, 12, 18, 24];
 /** Hours below the bars. */
 function DayScale({ from }: { readonly from: string }) {
   return (
-    <div className={classes.scale} aria-hidden>
+    <div className={`${classes.scale} apart dimmed tiny numbers`} aria-hidden>
       {TICKS.map((hours) => (
         <span key={hours}>{hours === 0 ? 'now' : HOUR.format(new Date(Date.parse(from) + hours * 3_600_000))}</span>
       ))}

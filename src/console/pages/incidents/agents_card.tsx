@@ -86,7 +86,7 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
       role="group"
       aria-label={`#${number} of ${agentName}`}
     >
-      <div className={classes.head}>
+      <div className={`${classes.head} wraps apart`}>
         <b>
           #{number} <Name>{agentName}</Name> {kind === 'action' ? `proposes to ${wordsOf(proposal)}` : 'asks'}
         </b>
@@ -98,7 +98,7 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
         {visibleText(sentence)}
       </p>
       {evidence.length > 0 && (
-        <ul className={classes.evidence} aria-label="Evidence">
+        <ul className={`${classes.evidence} dimmed small`} aria-label="Evidence">
           {evidence.map((text, place) => (
             <li key={place} dir="auto">
               {visibleText(text)}

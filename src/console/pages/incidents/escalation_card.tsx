@@ -51,13 +51,13 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
     >
       <Progress incident={incident} />
       {acknowledgements.length > 0 && status === 'triggered' && (
-        <p className={classes.note}>
+        <p className={`${classes.note} dimmed small`}>
           {acknowledgements.length} {acknowledgements.length === 1 ? 'person has' : 'people have'} acknowledged
           {hasAcknowledged && ', you among them'}; others still must.
         </p>
       )}
       {earlier > 0 && (
-        <p className={classes.note}>
+        <p className={`${classes.note} dimmed small`}>
           {earlier.toLocaleString()} earlier {earlier === 1 ? 'step is' : 'steps are'} in the timeline.
         </p>
       )}
@@ -113,7 +113,7 @@ function StepItem({ step, isNext, begins, team }: StepItemProps) {
       <Bullet tone={isNext ? 'due' : TONES[state]}>{bulletOf(step)}</Bullet>
       <div>
         {begins !== null && (
-          <div className={classes.reassigned}>
+          <div className={`${classes.reassigned} dimmed strong`}>
             {begins}
             {countsFrom !== null && (
               <>
@@ -250,13 +250,13 @@ function Progress({ incident }: { readonly incident: IncidentWithLog }) {
       </div>
     );
   }
-  return <p className={classes.note}>{noteOf(incident)}</p>;
+  return <p className={`${classes.note} dimmed small`}>{noteOf(incident)}</p>;
 }
 
 function WaitsForParent({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
   const parent = useLinks(incidentId)?.parent ?? null;
   return (
-    <p className={classes.note}>
+    <p className={`${classes.note} dimmed small`}>
       {parent === null ? (
         'Another incident'
       ) : (
@@ -292,7 +292,7 @@ function noteOf({ status, kind, escalation: { state, steps } }: IncidentWithLog)
 function Clock({ to }: { readonly to: string }) {
   const left = Date.parse(to) - useNow();
   return (
-    <time className={classes.big} dateTime={to} title={new Date(to).toLocaleString()} role="timer">
+    <time className={`${classes.big} nowrap numbers`} dateTime={to} title={new Date(to).toLocaleString()} role="timer">
       {countdownText(left)}
     </time>
   );

@@ -108,7 +108,7 @@ function AlertDetails({ incident }: { readonly incident: Incident }) {
           ))}
         </ul>
       )}
-      <dl className={classes.facts}>
+      <dl className={`${classes.facts} flush`}>
         {facts.map(({ name, value }) => (
           <div key={name}>
             <dt>
@@ -213,7 +213,7 @@ function ExceptionDetails({ incident }: { readonly incident: Incident }) {
         </CauseLinks>
       }
     >
-      <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>
+      <pre className={`${classes.message} small mono`}>{raised?.value ?? event?.message ?? data.title}</pre>
       <p className="dimmed small flush">
         {count(data.eventCount, 'event', 'events')}
         {data.userCount > 0 && `, ${count(data.userCount, 'user', 'users')}`}, first seen{' '}

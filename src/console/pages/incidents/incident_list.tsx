@@ -171,14 +171,14 @@ export function IncidentList() {
         </>
       }
     >
-      <div className={bar.bar}>
-        <nav className={bar.tabs} aria-label="Incidents by status" data-loading={isCounting || undefined}>
+      <div className={`${bar.bar} row wraps`}>
+        <nav className={`${bar.tabs} grow`} aria-label="Incidents by status" data-loading={isCounting || undefined}>
           {INCIDENT_TABS.map((value) => (
             <Link
               key={value}
               to="/incidents"
               search={(before) => ({ ...before, status: value === 'open' ? undefined : value })}
-              className={bar.tab}
+              className={`${bar.tab} row dimmed small nowrap`}
               aria-current={value === tab ? 'page' : undefined}
               onClick={clear}
             >

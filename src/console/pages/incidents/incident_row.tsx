@@ -62,7 +62,7 @@ export function IncidentRow(props: IncidentRowProps) {
       <div>
         <IncidentStatus status={status} />
       </div>
-      <div className={classes.what}>
+      <div className={`${classes.what} shrinks`}>
         <Link
           to="/incidents/$incidentId"
           params={{ incidentId }}
@@ -72,7 +72,7 @@ export function IncidentRow(props: IncidentRowProps) {
         >
           <bdi>{withoutBidiControls(title)}</bdi>
         </Link>
-        <div className={classes.sub}>
+        <div className={`${classes.sub} ellipsis dimmed small`}>
           <Name>{serviceName}</Name> · #{number} · {severity}
           {occurrences > 1 && ` · ${occurrences} times`}
           <span className={classes.phoneOnly}>
@@ -88,7 +88,7 @@ export function IncidentRow(props: IncidentRowProps) {
       <div className={`${classes.aside} ${classes.deskOnly}`}>
         <Step incident={incident} />
       </div>
-      <div className={classes.age}>
+      <div className={`${classes.age} dimmed small nowrap to-right`}>
         <Timestamp at={triggeredAt} format="age" />
       </div>
       <div className={classes.quick}>

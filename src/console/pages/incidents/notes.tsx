@@ -131,7 +131,7 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
   if (mode === 'editing') return <EditNote incidentId={incidentId} note={note} onClose={() => setMode('reading')} />;
   return (
     <div className="shrinks">
-      <div className={classes.head}>
+      <div className={`${classes.head} row spaced`}>
         <b>
           {note.agentName === null ? (
             <Person userId={note.userId}>{capital(nameOf(note.userId))}</Person>

@@ -70,7 +70,7 @@ export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
         notShown > 0 ? `The newest entries. ${notShown.toLocaleString('en')} older ones are not shown.` : undefined
       }
     >
-      <ol className={classes.timeline}>
+      <ol className="plain-list">
         {entries.map(({ key, at, event, text, note }) => {
           const [Icon, tone] = MARKS[event] ?? [IconBell, 'gray'];
           return (
@@ -81,7 +81,7 @@ export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
               <div className={classes.text}>
                 {note === null ? <Sentence>{text}</Sentence> : <NoteEntry incidentId={incidentId} note={note} />}
               </div>
-              <span className={classes.at}>
+              <span className={`${classes.at} dimmed nowrap`}>
                 <Timestamp at={at} format={isOneDay ? 'clock' : 'date_time'} />
               </span>
             </li>
@@ -143,10 +143,10 @@ export function NotificationLog({ incident: { notifications, notificationTotal }
       }
       rows={[...Map.groupBy(notifications, ({ userId }) => userId)].map(([userId, ofPerson]) => (
         <li key={userId} className={classes.person}>
-          <h3 className={classes.name}>
+          <h3 className={`${classes.name} small strong`}>
             <Person userId={userId}>{capital(nameOf(userId))}</Person>
           </h3>
-          <ul className={classes.messages}>
+          <ul className="plain-list">
             {ofPerson.map((entry) => (
               <Message key={entry.notificationId} entry={entry} />
             ))}
@@ -160,7 +160,7 @@ export function NotificationLog({ incident: { notifications, notificationTotal }
 function Message({ entry }: { readonly entry: Notification }) {
   const { channel, to, status, reason, attempts, isSimulated, updatedAt } = entry;
   return (
-    <li className={classes.message}>
+    <li className={`${classes.message} dimmed small numbers`}>
       <ChannelIcon channel={channel} size={16} />
       <div>
         {CHANNEL_DECLARATIONS[channel].title}

@@ -67,7 +67,7 @@ export function NumbersCard() {
               No mail leaves this server, so nobody is asked. The list shows whom to ask in person.
             </Text>
           )}
-          <ul className={classes.items}>
+          <ul className={`${classes.items} plain-list`}>
             {data.open.map((person) => (
               <li key={person.userId}>
                 <Text size="sm">

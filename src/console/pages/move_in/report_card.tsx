@@ -118,7 +118,7 @@ function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verd
   if (data !== undefined && items.length === 0) return <Text size="sm">Nothing.</Text>;
   return (
     <>
-      <ul className={classes.items}>
+      <ul className={`${classes.items} plain-list`}>
         {items.map(({ position, kind, id, name, reason, todo, here }) => (
           <li key={position}>
             <div className={classes.itemHead}>

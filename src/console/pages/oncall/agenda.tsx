@@ -77,7 +77,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
             <Name>{name}</Name>
           </Link>
         )}
-        <div className={classes.sub}>
+        <div className={`${classes.sub} dimmed small`}>
           {!isWithoutHead && (
             <>
               <Name>{teamName}</Name>:{' '}

@@ -23,7 +23,7 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
   if (withGaps.length === 0) return null;
   return (
     <section className={classes.warning} aria-label="Gaps">
-      <p className={classes.title}>
+      <p className={`${classes.title} row spaced small`}>
         <IconAlertTriangle size={18} aria-hidden /> Nobody is on call at some times of the next 30 days
       </p>
       <ul className="plain-list">
@@ -32,8 +32,8 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
           if (gap === undefined) return null;
           const [since, until] = [Date.parse(gap.since), Date.parse(gap.until)];
           return (
-            <li key={scheduleId} className={classes.gap}>
-              <div className={classes.text}>
+            <li key={scheduleId} className={`${classes.gap} row wraps`}>
+              <div className={`${classes.text} small shrinks`}>
                 <Name>{name}</Name>, {spanText(since, until)}
                 {gapCount > 1 && <LaterGaps gaps={gaps.slice(1)} count={gapCount - 1} />}
               </div>

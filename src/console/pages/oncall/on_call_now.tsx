@@ -199,7 +199,7 @@ const MONTH = dateFormat({ month: 'long', year: 'numeric' });
 function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) {
   const last = range.days.at(-1)?.start ?? range.from;
   return (
-    <div className={classes.toolbar}>
+    <div className={`${classes.toolbar} row wraps`}>
       <Group gap={4} wrap="nowrap">
         <ActionIcon variant="default" size={36} onClick={() => onMove(-1)} aria-label="Earlier">
           <IconChevronLeft size={18} />
@@ -211,10 +211,10 @@ function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) 
           Today
         </Button>
       </Group>
-      <h2 className={classes.range} aria-live="polite">
+      <h2 className={`${classes.range} flush numbers`} aria-live="polite">
         {view === 'month' ? MONTH.format(range.from) : RANGE.formatRange(range.from, last)}
       </h2>
-      <span className={classes.zone}>{viewerZone()}</span>
+      <span className={`${classes.zone} dimmed small`}>{viewerZone()}</span>
       {hasTeams && (
         <TeamPicker
           label="Team"
@@ -256,7 +256,7 @@ function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
   return (
     <ul className={warningsClasses.warnings} aria-label="Warnings">
       {meant.slice(0, SHOWN_MAX).map(({ teamId: id, teamName, kind, message, policyId }) => (
-        <li key={`${id} ${message}`} className={warningsClasses.warning}>
+        <li key={`${id} ${message}`} className={`${warningsClasses.warning} spaced small`}>
           <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
           <span>
             {policyId === null ? (
@@ -278,7 +278,7 @@ function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
         </li>
       ))}
       {others.map(({ kind, message }) => (
-        <li key={message} className={warningsClasses.warning}>
+        <li key={message} className={`${warningsClasses.warning} spaced small`}>
           <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
           <Link to={UNREADABLE_KINDS[kind].page}>
             <Sentence>{message}</Sentence>
@@ -286,7 +286,7 @@ function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
         </li>
       ))}
       {left > 0 && (
-        <li className={warningsClasses.warning}>
+        <li className={`${warningsClasses.warning} spaced small`}>
           <Link to="/oncall/teams">
             And {left} more in {left === 1 ? 'a team' : 'teams'}
           </Link>

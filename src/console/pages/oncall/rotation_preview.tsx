@@ -93,13 +93,13 @@ function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
   });
   return (
     <div className={classes.labelled} aria-hidden>
-      <span className={classes.label}>{label}</span>
+      <span className={`${classes.label} dimmed tiny`}>{label}</span>
       <TimelineTrack range={range} selections={selections} userId={userId} now={serverNow()}>
         {selections.map(({ since, until, userId: person }) => {
           const left = placeOf(since, range);
           const width = placeOf(until ?? range.to, range) - left;
           return (
-            <span key={since} className={classes.name} style={{ left: `${left}%`, width: `${width}%` }}>
+            <span key={since} className={`${classes.name} row tiny`} style={{ left: `${left}%`, width: `${width}%` }}>
               <span>
                 <Name>{person === null ? '' : nameOf(person)}</Name>
               </span>

@@ -154,8 +154,8 @@ function OverrideList({ selection: { since, until }, schedule, nameOf, mayChange
   return (
     <ul className="plain-list" aria-label="Overrides">
       {overrides.map(({ overrideId, userId, startAt, endAt }) => (
-        <li key={overrideId} className={classes.gap}>
-          <span className={classes.text}>
+        <li key={overrideId} className={`${classes.gap} row wraps`}>
+          <span className={`${classes.text} small shrinks`}>
             Override: <Person userId={userId}>{nameOf(userId)}</Person>
             {isSameTime(startAt, endAt) ? '' : `, ${spanText(Date.parse(startAt), Date.parse(endAt))}`}
             {asked === overrideId && <div>Without it, pages go to the people on call then. This cannot be undone.</div>}

@@ -92,7 +92,7 @@ export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: T
         return (
           <div key={schedule.scheduleId}>
             {isNewTeam && (
-              <div className={classes.team}>
+              <div className={`${classes.team} dimmed tiny`}>
                 <Name>{schedule.teamName}</Name>
               </div>
             )}
@@ -119,11 +119,15 @@ function Head({ schedule, timeline }: { readonly schedule: ShownSchedule; readon
   const { scheduleId, name, timezone } = schedule;
   return (
     <div className={classes.head}>
-      <div className={classes.names}>
-        <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId }} className={classes.name}>
+      <div className={`${classes.names} spaced apart`}>
+        <Link
+          to="/oncall/schedules/$scheduleId"
+          params={{ scheduleId }}
+          className={`${classes.name} ellipsis small shrinks`}
+        >
           <Name>{name}</Name>
         </Link>
-        {timezone !== viewerZone() && <span className={classes.zone}>{timezone}</span>}
+        {timezone !== viewerZone() && <span className={`${classes.zone} ellipsis dimmed tiny rigid`}>{timezone}</span>}
       </div>
       <div className="dimmed tiny">
         <NowAndNext schedule={schedule} nameOf={timeline.nameOf} />

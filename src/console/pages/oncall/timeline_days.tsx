@@ -24,7 +24,11 @@ export function TimelineDays({ range, now }: TimelineDaysProps) {
   return (
     <div className={classes.days} data-dense={isDense ? '' : undefined} style={{ gridTemplateColumns: widths }}>
       {marks.map(({ start, end }) => (
-        <div key={start} className={classes.day} data-today={now >= start && now < end ? '' : undefined}>
+        <div
+          key={start}
+          className={`${classes.day} dimmed tiny nowrap numbers`}
+          data-today={now >= start && now < end ? '' : undefined}
+        >
           {areWeeks ? (
             <b>{end - start > LABELLED_MS && WEEK.format(start)}</b>
           ) : (

@@ -55,7 +55,7 @@ function ChannelState({ state: { channel, state, provedAt }, deviceCount }: Chan
   const devices =
     addressKind === 'browser' && deviceCount > 0 ? `, ${deviceCount} ${deviceCount === 1 ? 'device' : 'devices'}` : '';
   return (
-    <span className={classes.channel} data-state={state}>
+    <span className={`${classes.channel} nowrap`} data-state={state}>
       <ChannelIcon channel={channel} size={15} />
       {title}
       {devices}

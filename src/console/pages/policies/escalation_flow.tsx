@@ -21,7 +21,7 @@ interface EscalationFlowProps {
 /** List of the steps: when each fires, whom it pages and how, and why not. */
 export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps) {
   return (
-    <Steps className={classes.steps}>
+    <Steps className="small">
       {steps.map((step, index) => (
         <Step key={step.step}>
           <Bullet tone={TONES[stateOf(step)]}>{step.step + 1}</Bullet>
@@ -31,7 +31,7 @@ export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps)
               {waitText(step.afterMinutes)}
               {step.round !== undefined && `, ${ordinal(step.round)} repetition`}
               {hasClock && step.firesAt !== null && (
-                <span className={classes.clock}>
+                <span className="dimmed regular">
                   <Timestamp at={step.firesAt} format="date_time" />
                 </span>
               )}
@@ -123,26 +123,26 @@ function PagedPerson({ person }: { readonly person: SimulatedStep['people'][numb
   const hasLeft = unused.some(({ reason }) => reason === 'left_organization');
   return (
     <li className={classes.person} data-paged={used.length > 0}>
-      <span className={classes.name}>
+      <span className={`${classes.name} strong shrinks`}>
         {name === null ? 'Somebody who has left' : <Name>{name}</Name>}
-        {isOnCall && <span className={classes.because}> on call</span>}
+        {isOnCall && <span className="dimmed regular"> on call</span>}
         {!mayAnswer && <Status tone="red">cannot answer</Status>}
       </span>
       <span className={classes.how}>
         {used.map(({ channel, to, isSimulated }) => (
           <span key={channel} className={classes.channel}>
             <ChannelIcon channel={channel} size={15} /> {CHANNEL_DECLARATIONS[channel].name}
-            {to !== null && <span className={classes.to}> {to}</span>}
+            {to !== null && <span className="dimmed nowrap numbers"> {to}</span>}
             {isSimulated && <Status tone="amber">simulated</Status>}
           </span>
         ))}
         {!hasLeft &&
           unused.map(({ channel, reason }) => (
-            <span key={channel} className={classes.unused}>
+            <span key={channel} className="dimmed">
               not by {CHANNEL_DECLARATIONS[channel].name}: {whyUnused(channel, reason ?? '')}
             </span>
           ))}
-        {hasLeft && <span className={classes.unused}>has left the organization</span>}
+        {hasLeft && <span className="dimmed">has left the organization</span>}
       </span>
     </li>
   );

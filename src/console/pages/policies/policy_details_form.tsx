@@ -100,7 +100,7 @@ function OpenHours({ hours, faults, onChange }: HoursFieldsProps & { readonly ho
         />
       ))}
       {faults.windows !== undefined && (
-        <p className={classes.hint} role="alert">
+        <p className={`${classes.hint} small flush`} role="alert">
           {faults.windows}
         </p>
       )}

@@ -145,12 +145,14 @@ export function PolicyForm(props: PolicyFormProps) {
           ))}
         </Steps>
         {(shown.steps ?? listFault) !== undefined && (
-          <p className={classes.hint} role="alert" id={stepsFaultId}>
+          <p className={`${classes.hint} small flush`} role="alert" id={stepsFaultId}>
             {shown.steps ?? listFault}
           </p>
         )}
-        {steps.length === 0 && !isNew && <p className={classes.hint}>Without steps it pages nobody.</p>}
-        <div className={classes.add}>
+        {steps.length === 0 && !isNew && (
+          <p className={`${classes.hint} small flush`}>Without steps it pages nobody.</p>
+        )}
+        <div className={`${classes.add} wraps spaced`}>
           <Button
             variant="default"
             leftSection={<IconPlus size={18} />}
@@ -182,7 +184,7 @@ export function PolicyForm(props: PolicyFormProps) {
           faults={shown.hours ?? hoursRefused(error)}
           onChange={(hours) => setValues({ ...values, hours })}
         />
-        <p className={classes.keys}>
+        <p className={`${classes.keys} dimmed tiny`}>
           <Kbd size="xs">Alt</Kbd> <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> move a step, <Kbd size="xs">Alt</Kbd>{' '}
           <Kbd size="xs">Enter</Kbd> adds one, <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> saves.
         </p>

@@ -93,7 +93,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
       <div className={classes.columns}>
         <Card title="If an incident opened now" about="And nobody answered.">
           {steps.length === 0 ? (
-            <p className={classes.none}>No steps: nobody is paged.</p>
+            <p className="dimmed small flush">No steps: nobody is paged.</p>
           ) : (
             <EscalationFlow steps={policy.now} />
           )}
@@ -134,13 +134,13 @@ function RepeatAndHours({ policy: { repeat, hours } }: { readonly policy: Pick<P
   return (
     <>
       {repeat !== undefined && (
-        <p className={classes.none}>
+        <p className="dimmed small flush">
           If nobody answers, the steps begin again {repeat.times} {repeat.times === 1 ? 'time' : 'times'},{' '}
           {durationText(repeat.pauseMinutes * 60_000)} after the last one.
         </p>
       )}
       {hours !== undefined && (
-        <p className={classes.none}>
+        <p className="dimmed small flush">
           Hours: {windows?.join('; ')} ({hours.timezone}). Outside them{' '}
           {hours.outside === 'hold' ? (
             'it waits until they begin'
@@ -165,7 +165,7 @@ function UsedBy({ policyId, rules, ruleCount }: Pick<PolicyDetails, 'policyId' |
   if (ruleCount === 0) {
     return (
       <Card title="Used by">
-        <p className={classes.none}>
+        <p className="dimmed small flush">
           No rule pages by this policy yet.{' '}
           <Link to="/rules/new" search={{ policy: policyId }}>
             Create a rule

@@ -43,11 +43,11 @@ export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
     enabled: isReady,
   });
   return (
-    <section className={classes.preview} aria-labelledby="policy-preview" tabIndex={0}>
+    <section className={`${classes.preview} small shrinks`} aria-labelledby="policy-preview" tabIndex={0}>
       <h2 id="policy-preview" className={classes.previewTitle}>
         If an incident opened {asked === null ? 'now' : 'then'}
       </h2>
-      <div className={classes.previewTime}>
+      <div className={`${classes.previewTime} wraps spaced`}>
         <TimeField aria-label="Time of the incident" size="xs" value={at} onChange={setAt} />
         <Button size="xs" variant="default" onClick={() => setAt(toLocalInput(Date.parse(nextNight(serverNow()))))}>
           Next night, 3:00
@@ -59,7 +59,7 @@ export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
         )}
       </div>
       {data === undefined ? (
-        <p className={classes.unknown}>Shows whom each step pages, once the team and all steps are complete.</p>
+        <p className="dimmed flush">Shows whom each step pages, once the team and all steps are complete.</p>
       ) : (
         <div aria-busy={!isReady || isPlaceholderData}>
           <Warnings messages={data.warnings} />

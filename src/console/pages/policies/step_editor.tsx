@@ -89,7 +89,7 @@ export function StepEditor(props: StepEditorProps) {
             <StepTargets step={step} teamId={teamId} names={names} faults={faults} onChange={onChange} />
           )}
         </div>
-        {isOutOfOrder && <p className={classes.hint}>Fires before a step that stands above it.</p>}
+        {isOutOfOrder && <p className={`${classes.hint} small flush`}>Fires before a step that stands above it.</p>}
         {step.policyId === null && step.useSchedule && (
           <Checkbox
             data-focus="next"

@@ -10,7 +10,7 @@ export function Warnings({ messages }: { readonly messages: readonly string[] })
   return (
     <ul className={classes.warnings} aria-label="Warnings">
       {messages.map((message) => (
-        <li key={message} className={classes.warning}>
+        <li key={message} className={`${classes.warning} spaced small`}>
           <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
           <span>
             <Sentence>{inLocalTime(message)}</Sentence>

@@ -15,7 +15,7 @@ export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProp
   const { next, ruleCount, conflicts, conflictCount } = preview;
   const spanText = spanTextIn(timezone);
   return (
-    <div aria-live="polite" className={form.preview}>
+    <div aria-live="polite" className={`${form.preview} small`}>
       <p>
         {next.length === 0 ? 'It is never in effect. ' : `In effect ${next.map(spanText).join('; ')}. `}
         {ruleCount === 0
@@ -25,7 +25,7 @@ export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProp
       {conflicts.length > 0 && (
         <ul className={classes.warnings} aria-label="Overlapping windows">
           {conflicts.map((conflict) => (
-            <li key={conflict.maintenanceId} className={classes.warning}>
+            <li key={conflict.maintenanceId} className={`${classes.warning} spaced small`}>
               <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
               <span>
                 Overlaps with <Name>{conflict.name}</Name>, {spanText(conflict)}. Pages wait until both are over.
@@ -33,7 +33,7 @@ export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProp
             </li>
           ))}
           {conflictCount > conflicts.length && (
-            <li className={classes.warning}>and with {conflictCount - conflicts.length} more</li>
+            <li className={`${classes.warning} spaced small`}>and with {conflictCount - conflicts.length} more</li>
           )}
         </ul>
       )}

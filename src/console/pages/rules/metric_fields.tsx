@@ -191,7 +191,7 @@ function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsP
   const change = (index: number, part: Partial<LabelMatcher>): void =>
     onChange(matchers.map((matcher, place) => (place === index ? { ...matcher, ...part } : matcher)));
   return (
-    <fieldset className={classes.labels}>
+    <fieldset className={`${classes.labels} spaced flush`}>
       <legend>{matchers.length === 0 ? 'All its series count' : 'Only series with'}</legend>
       {matchers.map(({ label, operator, value }, index) => (
         // Lines have no identity of their own.

@@ -195,7 +195,7 @@ export function RuleEditor(props: RuleEditorProps) {
         <div className={classes.side}>
           <Sentence values={values} />
           {values.kind === 'metric_threshold' && (threshold === null || values.serviceId === null) && (
-            <p className={classes.waiting}>
+            <p className={`${classes.waiting} dimmed small flush`}>
               Once a service and a metric are chosen, this shows what the rule would have done in the last days.
             </p>
           )}

@@ -100,14 +100,14 @@ export function RuleList() {
       }
     >
       {!isNew && (
-        <div className={bar.bar}>
-          <nav className={bar.tabs} aria-label="Rules by state" data-loading={list.isLoading || undefined}>
+        <div className={`${bar.bar} row wraps`}>
+          <nav className={`${bar.tabs} grow`} aria-label="Rules by state" data-loading={list.isLoading || undefined}>
             {[undefined, ...RULE_STATES].map((state) => (
               <Link
                 key={state ?? 'all'}
                 to="/rules"
                 search={(before) => ({ ...before, state })}
-                className={bar.tab}
+                className={`${bar.tab} row dimmed small nowrap`}
                 aria-current={state === filter.state ? 'page' : undefined}
               >
                 {state === undefined ? 'All' : STATE_NAMES[state]}

@@ -108,7 +108,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
         }
       >
         <State rule={rule} />
-        <p className={classes.service}>
+        <p className={`${classes.service} dimmed small`}>
           Watches{' '}
           <Link to="/services/$serviceId" params={{ serviceId }}>
             <Name>{serviceName}</Name>
@@ -124,7 +124,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
           )}
         </p>
         {sentences.map((sentence) => (
-          <p key={sentence} className={classes.service}>
+          <p key={sentence} className={`${classes.service} dimmed small`}>
             {sentence}
           </p>
         ))}
@@ -167,7 +167,7 @@ function State({ rule }: { readonly rule: Rule }) {
   const [tone, word] = stateOf(rule);
   const { openIncidentId, waitingForData, missingMetric, status } = rule;
   return (
-    <div className={classes.state}>
+    <div className={`${classes.state} row wraps small`}>
       <Status tone={tone}>{word}</Status>
       {openIncidentId !== null && (
         <Link to="/incidents/$incidentId" params={{ incidentId: openIncidentId }}>
@@ -222,7 +222,9 @@ function Paged({ rule: { pages } }: { readonly rule: Rule }) {
   if (pages === null) {
     return (
       <Card title="Whom it pages">
-        <p className={classes.service}>Nobody: it has no escalation policy. It only opens incidents.</p>
+        <p className={`${classes.service} dimmed small`}>
+          Nobody: it has no escalation policy. It only opens incidents.
+        </p>
       </Card>
     );
   }
@@ -246,7 +248,7 @@ function Paged({ rule: { pages } }: { readonly rule: Rule }) {
     >
       {pages.people.length === 0 && <Status tone="red">An incident that opened now would reach nobody.</Status>}
       {pages.peopleCount > pages.people.length && (
-        <p className={classes.service}>and {pages.peopleCount - pages.people.length} more people</p>
+        <p className={`${classes.service} dimmed small`}>and {pages.peopleCount - pages.people.length} more people</p>
       )}
     </Card>
   );
@@ -289,7 +291,9 @@ function RuleIncidents({ ruleId }: { readonly ruleId: string }) {
             ))
       }
     >
-      {data !== undefined && incidents.length === 0 && <p className={classes.service}>It has opened none.</p>}
+      {data !== undefined && incidents.length === 0 && (
+        <p className={`${classes.service} dimmed small`}>It has opened none.</p>
+      )}
       {hasNextPage && (
         <Button variant="default" mt="xs" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
           Show more

@@ -107,7 +107,7 @@ export function RuleReplay(props: RuleReplayProps) {
   const incidents = byLabel === null ? ofAll : byValue.incidents;
   return (
     <section className={classes.replay} aria-label={title}>
-      <div className={classes.head}>
+      <div className={`${classes.head} row wraps spaced apart`}>
         <h2>{title}</h2>
         <SegmentedControl
           size="xs"

@@ -33,15 +33,15 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
         <Link to="/rules/$ruleId" params={{ ruleId }} className={`${classes.name} row-link ellipsis`} data-row-link>
           <bdi title={name}>{withoutBidiControls(name)}</bdi>
         </Link>
-        <div className={classes.condition}>
+        <div className={`${classes.condition} dimmed shrinks`}>
           <Name>{serviceName}</Name>
           <span aria-hidden>·</span>
-          <span className={classes.sentence} title={conditionText(rule)}>
+          <span className={`${classes.sentence} ellipsis shrinks`} title={conditionText(rule)}>
             {conditionText(rule)}
           </span>
         </div>
       </div>
-      <div className={classes.fired}>
+      <div className={`${classes.fired} numbers`}>
         {status === 'capability_disabled' ? (
           'a capability of the service is off'
         ) : waitingForData !== null ? (
@@ -60,7 +60,7 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
       <div className={classes.pages}>
         <Paged rule={rule} />
       </div>
-      <div className={classes.controls}>
+      <div className={`${classes.controls} row spaced`}>
         {mayEdit && (
           <>
             <Switch

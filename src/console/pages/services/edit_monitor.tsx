@@ -197,7 +197,7 @@ function NextRuns({ values }: { readonly values: Values }) {
   });
   if (isApiError(error, 400)) {
     return (
-      <p className={classes.next} role="status">
+      <p className="dimmed small flush" role="status">
         {error.message}
       </p>
     );
@@ -213,7 +213,7 @@ function NextRuns({ values }: { readonly values: Values }) {
     timeZone: settled.timezone,
   });
   return (
-    <p className={classes.next} role="status">
+    <p className="dimmed small flush" role="status">
       {data.next.length === 0
         ? 'It never runs.'
         : `Next runs: ${data.next.map((at) => format.format(new Date(at))).join('; ')}.`}

@@ -73,7 +73,7 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
           const { metricName, aggregation = 'avg', isRate } = query;
           return (
             <figure key={metric.metricName} className="flush shrinks">
-              <figcaption className={classes.caption}>
+              <figcaption className={`${classes.caption} small nowrap`}>
                 <Link
                   to="/explore"
                   search={{ service: serviceId, metric: metricName, agg: shownOf(aggregation, isRate === true) }}

@@ -110,7 +110,7 @@ interface SearchProps {
 
 function Search({ text, total, onChange, children }: SearchProps) {
   return (
-    <div className={classes.search}>
+    <div className={`${classes.search} row wraps`}>
       <TextInput
         aria-label="Find a service"
         placeholder="Name or environment"
@@ -164,14 +164,19 @@ function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }: Servi
   }, [isShort, rows.length]);
   return (
     <div className="surface">
-      <div className={classes.head} aria-hidden>
+      <div className={`${classes.head} dimmed tiny strong`} aria-hidden>
         <span>Service</span>
         <span>Needs attention</span>
         <span>Exceptions, 24 h</span>
         <span>Last metric</span>
         <span>Rules</span>
       </div>
-      <ul ref={list} className={classes.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Services">
+      <ul
+        ref={list}
+        className={`${classes.rows} plain-list`}
+        style={{ height: virtualizer.getTotalSize() }}
+        aria-label="Services"
+      >
         {shown.map(({ index, key, start }) => {
           const service = rows[index];
           return (
@@ -212,18 +217,24 @@ function ServiceRow({ service, open, health }: ServiceRowProps) {
   const sub = about.filter((text) => text !== null && text !== '').join(' · ');
   return (
     <>
-      <div className={classes.name}>
+      <div className={`${classes.name} shrinks`}>
         <Link to="/services/$serviceId" params={{ serviceId }} className="row-link" data-row-link>
           <Name>{name}</Name>
         </Link>
         <div className="ellipsis dimmed tiny">{sub === '' ? 'Nothing is enabled yet' : <Name>{sub}</Name>}</div>
       </div>
-      <div className={classes.cell}>
+      <div className={`${classes.cell} row spaced nowrap shrinks`}>
         <Attention counts={open} refused={health?.refused ?? 0} />
       </div>
-      <div className={classes.cell}>{health !== undefined && <Events service={service} health={health} />}</div>
-      <div className={classes.cell}>{health !== undefined && <LastMetric service={service} health={health} />}</div>
-      <div className={classes.cell}>{health !== undefined && <Rules service={service} health={health} />}</div>
+      <div className={`${classes.cell} row spaced nowrap shrinks`}>
+        {health !== undefined && <Events service={service} health={health} />}
+      </div>
+      <div className={`${classes.cell} row spaced nowrap shrinks`}>
+        {health !== undefined && <LastMetric service={service} health={health} />}
+      </div>
+      <div className={`${classes.cell} row spaced nowrap shrinks`}>
+        {health !== undefined && <Rules service={service} health={health} />}
+      </div>
     </>
   );
 }
@@ -257,7 +268,7 @@ function Events({ service, health: { events } }: HealthProps) {
   const text = `${wholeNumberText(total)} ${total === 1 ? 'event' : 'events'}`;
   if (total === 0) return <span className="dimmed">none</span>;
   return (
-    <span className={classes.spark} title={`${text} in the last 24 hours`}>
+    <span className={`${classes.spark} row spaced shrinks`} title={`${text} in the last 24 hours`}>
       <Sparkline values={events} label={`${text} in the last 24 hours`} tone="red" height={20} />
       <span className="numbers">{shortCount(total)}</span>
     </span>

@@ -276,13 +276,13 @@ function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
           {activity === undefined ? (
             <Waiting />
           ) : activity.refused === 0 ? (
-            <span className={healthCardClasses.figure}>0</span>
+            <span className={`${healthCardClasses.figure} nowrap numbers`}>0</span>
           ) : (
             <Status tone="amber">{wholeNumberText(activity.refused)}</Status>
           )}
         </Figure>
         <Figure name="Rules">
-          <span className={healthCardClasses.figure}>{alertRules.length}</span>{' '}
+          <span className={`${healthCardClasses.figure} nowrap numbers`}>{alertRules.length}</span>{' '}
           <span className="dimmed">{pagingText(paging, alertRules.length)}</span>
         </Figure>
       </dl>
@@ -293,8 +293,8 @@ function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
 function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className={healthCardClasses.item}>
-      <dt className={healthCardClasses.name}>{name}</dt>
-      <dd className={healthCardClasses.value}>{children}</dd>
+      <dt className={`${healthCardClasses.name} dimmed tiny strong`}>{name}</dt>
+      <dd className={`${healthCardClasses.value} small flush`}>{children}</dd>
     </div>
   );
 }
@@ -316,8 +316,8 @@ function Activity({ values, unit, isOn, tone }: ActivityProps) {
   const text = `${wholeNumberText(total)} ${unit}${total === 1 ? '' : 's'} in the last 24 hours`;
   if (!isOn && total === 0) return <span className="dimmed">not enabled</span>;
   return (
-    <div className={healthCardClasses.activity} title={text}>
-      <span className={healthCardClasses.figure}>{shortCount(total)}</span>
+    <div className={`${healthCardClasses.activity} row`} title={text}>
+      <span className={`${healthCardClasses.figure} nowrap numbers`}>{shortCount(total)}</span>
       {total > 0 && <Sparkline values={values} label={text} tone={tone} />}
     </div>
   );

@@ -76,7 +76,7 @@ export function Snippet({ masked, keys, isPending, onReveal, kinds = Object.keys
   const text = snippet?.text(keys ?? masked) ?? '';
   return (
     <div className={classes.snippet}>
-      <div className={classes.top}>
+      <div className="row wraps spaced apart">
         <Text size="sm" fw={560}>
           Set up
         </Text>

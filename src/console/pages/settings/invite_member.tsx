@@ -165,10 +165,10 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
         data={roleOptions}
       />
       {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
-        <fieldset className={classes.roles}>
+        <fieldset className={`${classes.roles} spaced flush`}>
           <legend>Role of each</legend>
           {addresses.map((address) => (
-            <div key={address} className={classes.role}>
+            <div key={address} className={`${classes.role} row apart`}>
               <Name>{address}</Name>
               <NativeSelect
                 aria-label={`Role of ${address}`}

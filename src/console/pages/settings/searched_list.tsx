@@ -49,7 +49,7 @@ export function SearchedList<Item extends object, Found extends Counted>(props: 
   return (
     <>
       {(isFiltered || total > SEARCHED_FROM) && (
-        <div className={classes.bar}>
+        <div className={`${classes.bar} row wraps`}>
           <SearchField label={`Search ${label}`} placeholder={`Search ${label}`} value={text} onChange={onSearch} />
           {filter}
           <Text size="sm" c="dimmed" role="status">

@@ -162,7 +162,7 @@ function AccessChoice({ value, title, sentences }: AccessChoiceProps) {
         <div>
           <Text fw={560}>{title}</Text>
           {sentences.map((sentence) => (
-            <div key={sentence} className={classes.choiceText}>
+            <div key={sentence} className={`${classes.choiceText} dimmed small`}>
               {sentence}
             </div>
           ))}

@@ -18,7 +18,7 @@ interface SignInLayoutProps {
 export function SignInLayout({ title, heading = title, lead, children, foot }: SignInLayoutProps) {
   useDocumentTitle(title);
   return (
-    <main className={classes.page}>
+    <main className={`${classes.page} row`}>
       <div className={classes.box}>
         <Logo alt="Tocsin" className={classes.mark} />
         <Title order={1} className={classes.title} tabIndex={-1}>
@@ -26,7 +26,7 @@ export function SignInLayout({ title, heading = title, lead, children, foot }: S
         </Title>
         <p className={classes.lead}>{lead}</p>
         {children}
-        {foot !== undefined && <div className={classes.foot}>{foot}</div>}
+        {foot !== undefined && <div className={`${classes.foot} dimmed small`}>{foot}</div>}
       </div>
     </main>
   );

@@ -133,7 +133,7 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
           }}
         />
       </div>
-      <div className={classes.times} role="group" aria-label="Change the time">
+      <div className={`${classes.times} wraps spaced`} role="group" aria-label="Change the time">
         <Button size="xs" variant="default" onClick={() => setTime(null)} disabled={at === undefined}>
           Now
         </Button>
@@ -225,7 +225,7 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
         </Card>
       )}
       <Card title="What is assumed">
-        <ul className={classes.assumed}>
+        <ul className={`${classes.assumed} dimmed small flush`}>
           <li>Nobody acknowledges or resolves the incident, and every message arrives.</li>
           <li>Schedules and overrides are those that are planned now for that time.</li>
           <li>Numbers, devices, channels and who belongs to the organization are as they are now.</li>

@@ -76,7 +76,7 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
   };
   return (
     <section aria-label="Event" className={classes.event} aria-busy={isPlaceholderData}>
-      <div className={classes.bar}>
+      <div className="row wraps spaced apart">
         <div className="strong">
           <Timestamp at={event.at} format="date_time" />{' '}
           <span className="dimmed regular">
@@ -196,7 +196,7 @@ function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly
     ['event', eventId],
   ];
   return (
-    <dl className={classes.origin}>
+    <dl className={`${classes.origin} wraps tiny`}>
       {facts.map(([name, value]) =>
         value === null ? null : (
           <div key={name}>
@@ -247,7 +247,7 @@ function Breadcrumbs({ event: { breadcrumbs } }: { readonly event: ExceptionEven
   if (breadcrumbs.length === 0) return null;
   return (
     <Card title="Breadcrumbs" about="What happened before, oldest first">
-      <ol className={classes.crumbs}>
+      <ol className={`${classes.crumbs} plain-list`}>
         {breadcrumbs.map(({ timestamp, type, category, level, message, data }, index) => {
           const details = fieldText(data);
           const said = message ?? details;
@@ -259,7 +259,10 @@ function Breadcrumbs({ event: { breadcrumbs } }: { readonly event: ExceptionEven
                 {timestamp !== null && <Timestamp at={timestamp} format="clock" />}
               </span>
               <span className="ellipsis">{category ?? type ?? ''}</span>
-              <span className={classes.said} title={message === null || details === '' ? said : `${said}\n${details}`}>
+              <span
+                className={`${classes.said} mono`}
+                title={message === null || details === '' ? said : `${said}\n${details}`}
+              >
                 {level !== null && level !== 'info' && <b>{level} </b>}
                 {said}
                 {message !== null && details !== '' && <span className="dimmed"> {details}</span>}

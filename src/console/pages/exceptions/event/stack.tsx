@@ -82,8 +82,8 @@ function OneStack({ stack, isCause }: { readonly stack: ShownStack; readonly isC
     <div className={classes.stack}>
       {isCause && <p className={classes.cause}>Caused by</p>}
       {type !== null && <h3 className={classes.type}>{type}</h3>}
-      {value !== null && value !== '' && <pre className={classes.value}>{value}</pre>}
-      {frames.length === 0 && <p className={classes.none}>It was sent without a stack.</p>}
+      {value !== null && value !== '' && <pre className={`${classes.value} small mono`}>{value}</pre>}
+      {frames.length === 0 && <p className={`${classes.none} dimmed small`}>It was sent without a stack.</p>}
       {frames.length > 0 && <Frames frames={frames} />}
     </div>
   );
@@ -131,7 +131,7 @@ function Part({ part: { frames }, isOpen, hasCode }: PartProps) {
 function OneFrame({ frame, isFirst }: { readonly frame: Frame; readonly isFirst: boolean }) {
   const heading = (
     <>
-      <span className={classes.function}>{functionOf(frame)}</span>{' '}
+      <span className={`${classes.function} strong`}>{functionOf(frame)}</span>{' '}
       <span className="dimmed">
         {frame.sourceUrl === null ? (
           placeOf(frame)
@@ -177,7 +177,7 @@ function Code({ frame, code }: { readonly frame: Frame; readonly code: NonNullab
           key={index}
           className={index === code.before.length ? classes.raising : undefined}
         >
-          <span className={classes.lineNumber} aria-hidden>
+          <span className={`${classes.lineNumber} dimmed to-right`} aria-hidden>
             {frame.line === null ? '' : first + index}
           </span>
           {line}

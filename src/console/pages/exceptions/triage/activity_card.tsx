@@ -86,7 +86,7 @@ function EntryView({ groupId, entry }: { readonly groupId: string; readonly entr
             </>
           )}
         </span>
-        <span className={classes.sub}>
+        <span className={`${classes.sub} tiny rigid`}>
           {editedAt !== null && 'edited, '}
           <Timestamp at={at} />
         </span>

@@ -95,7 +95,7 @@ export function BarHandles({ layer, edges, range, onChange }: BarHandlesProps) {
         onPointerCancel={end}
         onKeyDown={(event) => onKeyDown(event, edge)}
       >
-        {held === key && <span className={classes.edgeText}>{text}</span>}
+        {held === key && <span className={`${classes.edgeText} tiny nowrap`}>{text}</span>}
       </div>
     );
   });

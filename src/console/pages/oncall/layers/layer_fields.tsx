@@ -57,8 +57,8 @@ export function LayerFields(props: LayerFieldsProps) {
   const length = turnLengthText({ every: Number(layer.every), unit: layer.unit });
   return (
     <section ref={isAdded ? reveal : undefined} className={classes.layer} aria-label={`Layer ${layer.name}`}>
-      <div className={classes.head}>
-        <UnstyledButton className={classes.title} onClick={onToggle} aria-expanded={isOpen}>
+      <div className={`${classes.head} row`}>
+        <UnstyledButton className={`${classes.title} grow`} onClick={onToggle} aria-expanded={isOpen}>
           <b>{layer.name === '' ? 'Without a name' : layer.name}</b>
           <Text size="xs" c="dimmed">
             {[length, layer.hours?.map(rowText).join('; ') ?? 'always', ...(layer.holidays ? ['holidays'] : [])].join(

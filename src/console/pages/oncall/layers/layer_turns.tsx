@@ -97,8 +97,13 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
             return (
               // The row itself takes keys, as its label says.
               // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/no-noninteractive-tabindex
-              <li key={turn.key} className={classes.person} tabIndex={0} onKeyDown={(event) => onKeyDown(event, index)}>
-                <span className={classes.place}>{index + 1}</span>
+              <li
+                key={turn.key}
+                className={`${classes.person} row`}
+                tabIndex={0}
+                onKeyDown={(event) => onKeyDown(event, index)}
+              >
+                <span className={`${classes.place} dimmed small rigid numbers`}>{index + 1}</span>
                 <span className="grow small">
                   {turn.userIds[0] !== undefined && <PersonDot userId={turn.userIds[0]} />}
                   <Name>{names}</Name>

@@ -107,7 +107,7 @@ function Bars({ preview, range, nameOf, editing }: BarsProps) {
   return (
     <div className={classes.tracks}>
       <div className={classes.labelled} aria-hidden>
-        <span className={classes.label} />
+        <span className={`${classes.label} dimmed tiny`} />
         <TimelineDays range={range} now={serverNow()} />
       </div>
       {rows.map(([index, { layerId, name, shifts }]) => (
@@ -172,7 +172,7 @@ function Bar({ label, shifts, holidays = [], range, nameOf, onMark, isResult = f
   const said = selections.map((part) => `${names(part)}, ${spanText(part.since, part.until)}`).join('; ');
   return (
     <div className={classes.labelled} {...marking}>
-      <span className={classes.label}>{isResult ? <b>{label}</b> : <Name>{label}</Name>}</span>
+      <span className={`${classes.label} dimmed tiny`}>{isResult ? <b>{label}</b> : <Name>{label}</Name>}</span>
       <div className={handleClasses.bar}>
         <div role="img" aria-label={`${label}: ${said === '' ? 'nobody' : said}`}>
           <TimelineTrack
@@ -185,7 +185,11 @@ function Bar({ label, shifts, holidays = [], range, nameOf, onMark, isResult = f
               const left = placeOf(part.since, range);
               const width = placeOf(part.until ?? range.to, range) - left;
               return (
-                <span key={part.since} className={classes.name} style={{ left: `${left}%`, width: `${width}%` }}>
+                <span
+                  key={part.since}
+                  className={`${classes.name} row tiny`}
+                  style={{ left: `${left}%`, width: `${width}%` }}
+                >
                   <span>
                     <Name>{names(part)}</Name>
                   </span>

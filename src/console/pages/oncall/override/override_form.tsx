@@ -111,7 +111,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
                 data-autofocus={index === 0 ? true : undefined}
                 aria-invalid={faults.userId === undefined ? undefined : true}
                 label={<Person userId={id}>{id === session.user.userId ? 'You' : labelOf(id)}</Person>}
-                className={classes.person}
+                className={`${classes.person} row shrinks`}
               />
             ))}
           </div>
