@@ -90,7 +90,6 @@ export interface Installation {
   };
 }
 
-/** Context that every operation has. */
 interface OperationContext extends UnitOfWork {
   readonly installation: Installation;
   /** The public address, without a slash at its end. */
@@ -144,7 +143,6 @@ export interface Browser extends Visitor {
   getConnectRequest(uid: string): Promise<ConnectRequest>;
 }
 
-/** A change of an account. */
 export interface AccountChange extends Change {
   readonly userId: Id<'user'>;
   /** Name of the action; when left out, that of the operation. */

@@ -93,7 +93,6 @@ export const EXAMPLE_IDS = {
   periodId: 'period_01k9z8e9s0t1v2w3x4y5z6a7bc',
 } as const;
 
-/** The people of the examples. */
 export const EXAMPLE_PEOPLE = {
   anna: { userId: EXAMPLE_IDS.userId, name: 'Anna de Vries', email: 'anna@northwind.example' },
   bram: { userId: EXAMPLE_IDS.otherUserId, name: 'Bram Jansen', email: 'bram@northwind.example' },

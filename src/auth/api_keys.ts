@@ -55,7 +55,6 @@ export interface ApiKeyAccess {
   readonly db: Database;
 }
 
-/** Returns the live keys of this database. */
 export function openApiKeys(db: Database, clock: Clock): KeyReads<LiveApiKey> {
   return new KeyReads((hashes) => storesOf(db.session()).apiKeys.listLive(hashes, clock.now()));
 }

@@ -78,7 +78,6 @@ export interface TryLimit {
   readonly windowSeconds: number;
 }
 
-/** A try that was counted. */
 interface CountedTry {
   readonly isAllowed: boolean;
   /** Whether it was the last one that the window allows. */

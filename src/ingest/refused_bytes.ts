@@ -8,7 +8,6 @@ interface RefusedBytesOptions {
   readonly openLimit: (name: string, rate: RateLimit) => SharedLimit;
 }
 
-/** Sender of a body. */
 export interface BodySender {
   readonly serviceId: Id<'service'>;
   readonly ip: string;

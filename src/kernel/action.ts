@@ -86,7 +86,6 @@ export interface Action<
   readonly digest?: (result: Static<Result>) => object;
   /** Other names by which callers ask for this action, such as `list_alerts`. */
   readonly aliases?: readonly string[];
-  /** Result of the example. */
   readonly exampleResult: Static<Result>;
 }
 

@@ -42,7 +42,6 @@ export type DurableJobContract = JobContract<typeof WakeUp>;
 /** Field besides those of the payload that holds its version; version 1 has none. */
 const VERSION = 'payloadVersion';
 
-/** Returns the payload as it is stored. */
 export function toStored<Payload extends TObject>(
   { version = 1 }: JobContract<Payload>,
   payload: Static<Payload>,

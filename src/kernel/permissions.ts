@@ -28,7 +28,6 @@ export type Role = (typeof ROLES)[number];
 
 const VIEWS = PERMISSIONS.filter((permission) => permission.endsWith(':view'));
 
-/** The permissions of each role. */
 export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
   owner: PERMISSIONS,
   admin: PERMISSIONS,

@@ -116,7 +116,6 @@ export class ZoneClock {
   }
 }
 
-/** The clocks of some zones, one for each. */
 export class ZoneClocks {
   readonly #clocks = new Map<string, ZoneClock>();
 

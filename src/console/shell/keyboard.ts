@@ -113,7 +113,6 @@ function hasRowsAfter(row: HTMLElement | undefined): boolean {
   return Number(row?.ariaPosInSet ?? 0) < Number(row?.ariaSetSize ?? 0);
 }
 
-/** Returns the id of the focused row. */
 export function focusedRowId(): string | null {
   return document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? null;
 }

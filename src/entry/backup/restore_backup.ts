@@ -45,7 +45,6 @@ interface RestoreOptions {
   readonly asIs?: boolean;
 }
 
-/** Summary of a restore. */
 interface RestoreSummary {
   readonly id: string;
   readonly snapshotAt: string;

@@ -17,7 +17,6 @@ import { directUrlOf } from '#storage/postgres/database.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { listWaitingJobs } from '#storage/queue/pending_jobs.ts';
 
-/** Summary of a backup. */
 export interface BackupSummary {
   readonly id: string;
   readonly snapshotAt: string;

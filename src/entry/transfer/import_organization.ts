@@ -21,7 +21,6 @@ import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 
-/** Summary of an import. */
 interface ImportSummary {
   readonly organizationId: string;
   readonly organizationName: string;

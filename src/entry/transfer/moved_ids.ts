@@ -23,7 +23,6 @@ export class MovedIds {
     this.#moved.set(id, to);
   }
 
-  /** Notes every id in the text. */
   note(text: string): void {
     for (const [id] of text.matchAll(ID)) this.named.add(id);
   }

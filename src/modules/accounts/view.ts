@@ -62,7 +62,6 @@ export const EmailField = Type.String({
 /** A password to check, of any length. */
 export const PasswordField = Type.String({ minLength: 1, maxLength: 1024 });
 
-/** Name of a person. */
 export const PersonName = Type.String({
   minLength: 1,
   maxLength: 200,

@@ -45,7 +45,6 @@ export type ListedApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LISTED)[number
   readonly isBySystem: boolean;
 };
 
-/** Filter of API keys. */
 export interface ApiKeyFilter {
   /** Person whose personal keys are listed; null for all keys of the organization. */
   readonly ofUser: Id<'user'> | null;

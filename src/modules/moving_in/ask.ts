@@ -21,7 +21,6 @@ export interface AskSetting {
   readonly baseUrl: string;
   /** Key of the tool, and what a person calls its place, such as the name of a file. */
   readonly key: { readonly place: string; read(): Promise<string> };
-  /** Headers for a key. */
   readonly headers: (key: string) => Readonly<Record<string, string>>;
   /** Place where answers are kept, so that a reading that broke off goes on where it stopped; null: nowhere. */
   readonly kept: KeptAnswers | null;

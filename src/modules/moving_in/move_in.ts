@@ -81,7 +81,6 @@ export async function writeMoveIn(
   return contents.map(([name]) => name);
 }
 
-/** Returns a move as it is worked on for the caller. */
 export function workOf(
   { id, tool, proofFrom }: MoveInRow,
   { caller, origin }: Pick<ActionContext, 'caller' | 'origin'>,

@@ -239,7 +239,6 @@ async function fileOf(runtime: ActionRuntime, moveInId: Id<'movein'>): Promise<s
   return text;
 }
 
-/** Returns the message of an error as a sentence. */
 function sentenceOf({ message }: AppError): string {
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`;
 }

@@ -43,7 +43,6 @@ export const RuleSettingsView = Type.Unsafe<StoredSettings>(
   Type.Object(FIELDS, { description: 'what the console sets beside the config, complete for the kind of the rule' }),
 );
 
-/** Returns the settings that the kind of the rule has. */
 export function shownSettings({ kind, settings }: Pick<AlertRuleRow, 'kind' | 'settings'>): StoredSettings {
   return Object.fromEntries(
     Object.entries(settingsOf(settings)).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)),

@@ -21,7 +21,6 @@ export const WholeTeamView = Type.Object({
   warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
 });
 
-/** A team with its rows. */
 export type WholeTeam = TeamParts & { readonly team: TeamRow };
 
 /** Reads teams in a few queries, however many there are. */

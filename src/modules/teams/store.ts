@@ -23,7 +23,6 @@ export type TeamMemberWithPerson = TeamMemberRow & {
   readonly phoneConfirmed: boolean;
 };
 
-/** Member of a team with the name of the team. */
 export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: string };
 
 /** Cursor of a list of teams by name. */
@@ -35,7 +34,6 @@ export interface TeamNameFilter {
   readonly teamIds?: readonly string[] | undefined;
 }
 
-/** Contact of a member. */
 export type MemberContact = Pick<
   TeamMemberRow,
   'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'

@@ -36,7 +36,6 @@ function withoutSlash(base: string): string {
   return base.replace(/\/+$/, '');
 }
 
-/** One message to a place. */
 export interface PlaceMessage {
   readonly content: PlaceContent;
   readonly settings: PlaceSettings;

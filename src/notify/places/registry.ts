@@ -8,7 +8,6 @@ import { teamsSender } from '#notify/places/teams.ts';
 import { telegramSender } from '#notify/places/telegram.ts';
 import { webhookSender } from '#notify/places/webhook.ts';
 
-/** The sender of each kind of place. */
 export type PlaceSenders = Readonly<Record<PlaceKind, PlaceSender>>;
 
 export function createPlaceSenders(context: PlaceSenderContext): PlaceSenders {

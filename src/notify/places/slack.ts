@@ -137,7 +137,6 @@ const HEADER_LENGTH_MAX = 150;
 const SECTION_LENGTH_MAX = 1_900;
 const TEXT_LENGTH_MAX = 3_900;
 
-/** Returns the text and blocks of a message. */
 function slackMessage(content: PlaceContent): { readonly text: string; readonly blocks?: readonly object[] } {
   switch (content.kind) {
     case 'test':

@@ -16,7 +16,6 @@ interface TwilioChannel {
   readonly findsByWords: boolean;
 }
 
-/** A sender by Twilio. */
 export function twilioSender(client: TwilioClient, channel: TwilioChannel): ChannelSender {
   return {
     uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,

@@ -2,7 +2,6 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 
-/** Fault of a cluster. */
 export interface ClusterFault {
   /** Says what to change. */
   readonly sentence: string;

@@ -210,7 +210,6 @@ export class DurableJobStore {
     return claimed.map(({ text, ...job }) => ({ ...job, bytes: Buffer.from(text, 'base64') }));
   }
 
-  /** Extends the leases. */
   async extend(keys: readonly DurableJobKey[], leaseMs: number): Promise<void> {
     await this.#updating(keys)
       .set({ ready_at: inMilliseconds(leaseMs) })

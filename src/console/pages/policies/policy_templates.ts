@@ -1,6 +1,5 @@
 import { type DraftStep, NO_DETAILS } from '#console/pages/policies/policy_draft.ts';
 
-/** Template of a policy. */
 export interface PolicyTemplate {
   readonly title: string;
   readonly about: string;

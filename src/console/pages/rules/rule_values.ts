@@ -29,7 +29,6 @@ export const RULE_LABELS: Readonly<Record<keyof RuleValues, string>> = {
   enabled: 'Enabled',
 };
 
-/** Returns the empty config of a kind. */
 export function emptyConfig(kind: RuleKind): ConfigValues {
   return Object.fromEntries(
     configFieldsOf(kind).map(({ name, initial }) => {

@@ -20,7 +20,6 @@ interface OfService {
   readonly serviceId: string;
 }
 
-/** Card of the open incidents of a service. */
 export function OpenIncidentsCard({ serviceId }: OfService) {
   const { orgId } = useOrganization().org;
   const { data, error, refetch } = useInfiniteQuery(

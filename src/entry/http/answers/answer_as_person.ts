@@ -85,7 +85,6 @@ async function answerIncident(
   }
 }
 
-/** Returns the outcome as a sentence. */
 export function answeredSentence({ outcome, count, refusal }: Omit<Answered, 'doneIds'>, answer: Answer): string {
   switch (outcome) {
     case 'done': {

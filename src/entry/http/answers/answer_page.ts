@@ -38,7 +38,6 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-actio
 const PIN_FIELD =
   '<label>Your PIN for replies<input name="pin" inputmode="numeric" autocomplete="off" maxlength="20" required></label>';
 
-/** Headers of every answer page. */
 export const ANSWER_PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'cache-control': 'no-store',

@@ -21,7 +21,6 @@ import { LEVELS_MAX } from '#kernel/input_faults.ts';
 import { DEFAULT_RETENTION_DAYS } from '#modules/capabilities/decide/capability.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 
-/** The version of the contract. */
 export const CONTRACT_VERSION = '1.0.0';
 
 /** Returns the OpenAPI 3.1 document: every action from the registry, and the other endpoints. */

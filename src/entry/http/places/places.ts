@@ -39,7 +39,6 @@ import type { VendorCommand, VendorPress } from '#notify/places/presses.ts';
 import { parseSlackRequest, slackFault, slackText, sendEphemeral } from '#notify/places/slack.ts';
 import { isFromTelegram, parseTelegram } from '#notify/places/telegram.ts';
 
-/** A command typed in a chat. */
 interface TypedCommand extends ChatPerson {
   /** Text behind the name of the command. */
   readonly text: string;
@@ -147,7 +146,6 @@ async function answerSlack(context: AppContext, request: VendorRequest): Promise
 
 /** Somebody's answer to the message of an incident; the vendor has signed who wrote it. */
 interface WrittenReply extends Omit<ChatPerson, 'name'> {
-  /** Message that is answered. */
   readonly answered: MessageReference;
   /** Letters, digits, `-` and `_` that differ for each reply, and are the same whenever the vendor tells of it. */
   readonly replyId: string;

@@ -35,7 +35,6 @@ export const STATUS_PAGE_HEADERS = {
 };
 
 interface PageAt {
-  /** Address of the page. */
   readonly address: string;
   /** Last part of the address. */
   readonly slug: string;

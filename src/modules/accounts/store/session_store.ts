@@ -15,7 +15,6 @@ export type SessionRow = Pick<Row<typeof SessionEntity>, (typeof LISTED)[number]
   readonly sessionId: Id<'session'>;
 };
 
-/** A session with its person. */
 export type SessionOfPerson = SessionRow &
   Pick<Row<typeof SessionEntity>, 'secondFactorAt' | 'providerOrgId'> & {
     readonly email: string;

@@ -26,7 +26,6 @@ export function proposalStateOf(
 
 export type ProposalAnswer = 'yes' | 'no';
 
-/** Returns the status after an answer. */
 export function statusAfter(kind: ProposalKind, answer: ProposalAnswer): Exclude<ProposalStatus, 'proposed'> {
   if (answer === 'no') return 'rejected';
   return kind === 'action' ? 'carried_out' : 'approved';

@@ -26,7 +26,6 @@ export interface AgentState extends AgentSettings {
   readonly isResponder: boolean;
 }
 
-/** Filter of agents. */
 export interface AgentFilter {
   /** Person for whom the listed agents act; null for all agents of the organization. */
   readonly ofUser: Id<'user'> | null;

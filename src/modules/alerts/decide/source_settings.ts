@@ -2,7 +2,6 @@ import { GROUP_MINUTES_MAX } from '#modules/rules/decide/rule_settings.ts';
 import { isMapping, type WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 import type { AlertProtocolName } from '#modules/alerts/decide/tools.ts';
 
-/** Settings of a source. */
 export interface SourceSettings {
   /** Whether alerts of one group share an incident. */
   readonly incidentsPer: 'group' | 'alert';

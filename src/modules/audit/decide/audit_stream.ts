@@ -74,7 +74,6 @@ export function toStreamedRow({ number, auditId, hash, columns }: ChainRow): obj
   };
 }
 
-/** Health of a stream. */
 export interface StreamHealth {
   readonly failures: number;
   readonly failingSince: Temporal.Instant | null;

@@ -7,7 +7,6 @@ import { mapIdsOfLayout } from '#modules/configuration/decide/widget_ids.ts';
 import { hasSetting, type RuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
-/** A call of an operation. */
 export interface OperationCall {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -254,7 +253,6 @@ function ruleInput(
   };
 }
 
-/** Returns the settings that rules of this kind have. */
 function ofKind(kind: RuleKind, settings: StoredSettings): StoredSettings {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)));
 }

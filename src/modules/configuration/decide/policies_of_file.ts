@@ -9,7 +9,6 @@ import type { Fault } from '#kernel/errors.ts';
 interface ReadPolicy {
   readonly fields: FieldsOf['policy'];
   readonly faults: readonly Fault[];
-  /** Resources that it names. */
   readonly named: readonly NamedResource[];
 }
 

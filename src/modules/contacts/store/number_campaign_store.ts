@@ -37,7 +37,6 @@ export class NumberCampaignStore extends PostgresStore {
     return campaign ?? null;
   }
 
-  /** Organizations with a campaign. */
   async listOrganizations(): Promise<Id<'org'>[]> {
     const campaigns = await this.selectFrom('number_campaigns').select('org_id as orgId').execute();
     return campaigns.map(({ orgId }) => orgId);

@@ -82,7 +82,6 @@ export interface Widget {
   readonly kind: WidgetKind | null;
   readonly title: string;
   readonly queries: readonly WidgetQuery[];
-  /** Text of a text widget. */
   readonly text: string;
   /** Service whose incidents, or team whose shifts, are shown; null for all of the dashboard. */
   readonly serviceId: string | null;

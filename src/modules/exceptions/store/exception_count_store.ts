@@ -31,7 +31,6 @@ export type GroupCountsRow = Row<typeof ExceptionGroupCountsEntity>;
 /** A group that was taken to be counted. */
 export type TakenGroup = GroupPlace & { readonly orgId: Id<'org'>; readonly takenUntil: Temporal.Instant };
 
-/** Counts of one group. */
 export interface CountedGroup {
   readonly group: TakenGroup;
   readonly totals: GroupTotals;

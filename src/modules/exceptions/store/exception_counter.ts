@@ -178,7 +178,6 @@ export class ExceptionCounter {
     }));
   }
 
-  /** The groups that have such an event. */
   async listGroups(services: readonly ServiceEvents[], origin: EventOrigin): Promise<Id<'group'>[]> {
     const groupsByService = await Promise.all(
       services.map(async (some) => {

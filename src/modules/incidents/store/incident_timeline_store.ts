@@ -7,7 +7,6 @@ import { IncidentNoteEntity, type IncidentTimelineEntity } from '#storage/postgr
 
 export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;
 
-/** Stores the timelines of incidents. */
 export class IncidentTimelineStore extends PostgresStore {
   async record(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
     await this.recordAll([{ incidentId, event, data }], now);

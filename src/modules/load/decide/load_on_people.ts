@@ -40,7 +40,6 @@ export interface LoadFacts {
   readonly zoneOf: (userId: UserId) => string;
 }
 
-/** Load on one person. */
 export interface PersonLoad {
   readonly userId: UserId;
   readonly pages: number;

@@ -135,7 +135,6 @@ function overWholeWindow(query: MetricQuery): MetricQuery {
   return { ...query, buckets: { ...query.buckets, stepMs: 100_000_000 * DAY_MS } };
 }
 
-/** Returns the parameters of a query. */
 function parametersOf(query: MetricQuery): Record<string, unknown> {
   const { serviceId, selector, buckets, keptSince } = query;
   const plan = planOf(query);

@@ -25,7 +25,6 @@ export class MetricTypeStore extends PostgresStore {
     return await query.execute();
   }
 
-  /** Returns the types of these metrics of a service, by name. */
   async listNamed(serviceId: Id<'service'>, names: readonly string[]): Promise<Map<string, AnnouncedType>> {
     const rows = await this.selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])

@@ -54,7 +54,6 @@ export class SeriesDayStore extends PostgresStore {
       .execute();
   }
 
-  /** Removes the days before this one. */
   async removeBefore(day: string): Promise<void> {
     await this.deleteFrom('series_days').where('day', '<', day).execute();
   }

@@ -10,7 +10,6 @@ import { MonitorEntity, MonitorRunEntity } from '#storage/postgres/entities/moni
 export type MonitorRow = Row<typeof MonitorEntity>;
 export type MonitorRun = Row<typeof MonitorRunEntity>;
 
-/** Name of a monitor. */
 interface MonitorName {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;

@@ -82,7 +82,6 @@ export function seenStatus(row: {
   };
 }
 
-/** A move that is worked on. */
 export interface MoveInWork {
   readonly moveInId: Id<'movein'>;
   readonly tool: string;

@@ -11,7 +11,6 @@ import { eachFinalShiftBetween } from '#modules/schedules/decide/layered_shifts.
 
 const MINUTE_MS = 60_000;
 
-/** Days of the proof. */
 const PROOF_DAYS = 90;
 
 /** Days on either side of a change of clocks that lies outside the window. */
@@ -145,7 +144,6 @@ interface CauseFacts {
   readonly horizon: number | null;
 }
 
-/** Returns the proof of one schedule in one window. */
 export function proofOf(
   schedule: { readonly name: string; readonly id: string },
   against: Proof['against'],

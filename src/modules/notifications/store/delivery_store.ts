@@ -15,7 +15,6 @@ export type ClaimedNotification = NotificationRow & {
   readonly isUncertain: boolean;
 };
 
-/** A message that is due. */
 export type DueMessage = Pick<NotificationRow, 'id' | 'orgId'>;
 
 /** Recent health of a channel. */

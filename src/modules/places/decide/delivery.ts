@@ -36,7 +36,6 @@ function pauseMs(pauses: readonly number[], failures: number): number {
   return pauses[Math.min(failures, pauses.length) - 1] ?? 0;
 }
 
-/** Health of a place. */
 export interface PlaceHealth {
   readonly failures: number;
   readonly failingSince: Temporal.Instant | null;

@@ -22,7 +22,6 @@ interface PlaceDeclaration {
 
 export type PlaceFieldName = 'address' | 'channel' | 'token' | 'signingSecret' | 'publicKey';
 
-/** Settings of a place, by field. */
 export type PlaceSettings = Readonly<Partial<Record<PlaceFieldName, string>>>;
 
 const field = (label: string, help: string, more: Partial<PlaceField> = {}): PlaceField => {

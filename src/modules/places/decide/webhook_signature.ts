@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** A message to sign. */
 export interface SignedMessage {
   /** Identifier that stays the same when the message is sent again. */
   readonly id: string;

@@ -141,7 +141,6 @@ export class PlaceStore extends PostgresStore {
     return rowsChanged(switched) > 0;
   }
 
-  /** Finds the message of an incident at a place. */
   async findMessage(placeId: Id<'place'>, incidentId: Id<'incident'>): Promise<MessageReference | null> {
     const message = await this.selectFrom('place_messages')
       .select('reference')

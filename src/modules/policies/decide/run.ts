@@ -66,7 +66,6 @@ interface Expansion {
   readonly find: FindPolicy;
   readonly severity: string;
   readonly startsAt: Instant;
-  /** Policy of the run. */
   readonly running: Id<'policy'>;
 }
 

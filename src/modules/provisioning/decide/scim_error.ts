@@ -34,7 +34,6 @@ export class PreconditionFailed extends AppError {
   }
 }
 
-/** Builds the body of an error. */
 export function errorBody(error: AppError): object {
   const scimType = error instanceof ScimError ? error.scimType : scimTypeOf(error);
   return {

@@ -12,7 +12,6 @@ import { ScimGroupEntity } from '#storage/postgres/entities/people.ts';
 
 export type ScimGroupRow = Row<typeof ScimGroupEntity>;
 
-/** Member of a group. */
 export interface GroupMember {
   readonly groupId: Id<'scimgroup'>;
   readonly userId: Id<'user'>;

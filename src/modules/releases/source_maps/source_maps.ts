@@ -17,7 +17,6 @@ import type { Database } from '#storage/postgres/database.ts';
 import type { CodeAddress, FoundPlace } from '#modules/releases/store/source_map_store.ts';
 import { storesOf } from '#modules/stores.ts';
 
-/** An event of a service. */
 export interface EventOfService {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;

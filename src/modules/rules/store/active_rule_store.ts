@@ -116,7 +116,6 @@ export class ActiveRuleStore extends PostgresStore {
     return new Map(counted.map(({ shard, rules }) => [shard, rules]));
   }
 
-  /** The rules of a kind that are active. */
   async list(kind: RuleKind, { ruleId, serviceIds }: Wanted = {}): Promise<ActiveRule[]> {
     let rules = this.#rules(kind);
     if (ruleId !== undefined) rules = rules.where('r.id', '=', ruleId);

@@ -93,7 +93,6 @@ export class AlertRuleStore extends PostgresStore {
       .execute();
   }
 
-  /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, ruleIds: readonly Id<'rule'>[]): Promise<Map<Id<'rule'>, string>> {
     const rows = await this.selectFrom('alert_rules')
       .select(['id', 'name'])

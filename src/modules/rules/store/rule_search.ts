@@ -30,7 +30,6 @@ export interface RulePlace {
   readonly id: string;
 }
 
-/** Activity of a rule. */
 export interface RuleActivity {
   readonly lastFiredAt: Temporal.Instant | null;
   readonly firedCount: number;
@@ -99,7 +98,6 @@ export class RuleSearch extends PostgresStore {
     };
   }
 
-  /** Returns rules by id. */
   async findAll(orgId: Id<'org'>, ruleIds: readonly string[]): Promise<ReadonlyMap<string, AlertRuleRow>> {
     const rows = await this.selectFrom('alert_rules as r')
       .select(columns(AlertRuleEntity, 'r'))

@@ -30,12 +30,10 @@ export interface Rotation {
   readonly startWall?: string | null;
 }
 
-/** Returns the length of a turn. */
 function turnLengthOf({ shiftHours, rotationType }: Pick<Rotation, 'shiftHours' | 'rotationType'>): TurnLength {
   return shiftHours !== null && shiftHours >= 1 ? { every: shiftHours, unit: 'hours' } : TURN_LENGTHS[rotationType];
 }
 
-/** Returns the rotation as the layer that it is. */
 export function layerOfRotation(rotation: Omit<Rotation, 'timezone'>): Layer {
   const { userIds, startAt, startWall = null } = rotation;
   return {

@@ -199,7 +199,6 @@ export class ServiceStore extends PostgresStore {
     return service;
   }
 
-  /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, string>> {
     const rows = await this.selectFrom('services')
       .select(['id', 'name'])

@@ -21,7 +21,6 @@ import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 /** A page that could not be delivered by then is worthless: another step has fired long since. */
 const VALIDITY_SECONDS = 600;
 
-/** SMS by Twilio. */
 export function smsSender(
   client: TwilioClient,
   { from }: TwilioAccount,

@@ -295,7 +295,6 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
 }
 
 interface NewCalendarProps {
-  /** Names of the calendars that there are. */
   readonly names: readonly string[];
   readonly onDone: (calendarId: string | null) => void;
 }

@@ -27,7 +27,6 @@ interface Advice {
 }
 
 const NONE: Advice = { sentences: [], suggestion: null };
-/** Timeout of the advice. */
 const ADVICE_TIMEOUT_MS = 2_000;
 /** Greatest length of a body that is corrected: a larger one was not written by hand. */
 const BODY_CHARACTERS_MAX = 20_000;
