@@ -145,14 +145,21 @@ async function read(
   input: unknown,
   origin: RequestOrigin,
 ): Promise<unknown> {
-  const targets = new Set<string>();
+  const now = runtime.clock.now();
+  const reading = readContextOf(runtime, runtime.db.pipelined(), { caller, origin }, now);
+  const shown = new Map<string, Promise<boolean>>();
   const context: ActionContext = {
-    ...readContextOf(runtime, runtime.db.session(), { caller, origin }, runtime.clock.now()),
-    recordCredentialRead: (target) => void targets.add(target),
+    ...reading,
+    recordCredentialRead: (target) => {
+      const isLogged = isReadLogged(reading.stores, caller, target, now);
+      // The handler may fail before anybody waits for it.
+      isLogged.catch(() => {});
+      shown.set(target, isLogged);
+    },
   };
   const prepared: unknown = await action.prepare?.(input, context);
   const result: unknown = await action.handle(input, context, prepared);
-  await recordCredentialReads(runtime, caller, { action: action.name, targets, origin });
+  await recordCredentialReads(runtime, caller, { action: action.name, shown, origin });
   return result;
 }
 
@@ -163,7 +170,7 @@ async function change(
   input: unknown,
   { origin, beforeCommit }: { readonly origin: RequestOrigin; readonly beforeCommit: BeforeCommit | undefined },
 ): Promise<unknown> {
-  const before = () => readContextOf(runtime, runtime.db.session(), { caller, origin }, runtime.clock.now());
+  const before = () => readContextOf(runtime, runtime.db.pipelined(), { caller, origin }, runtime.clock.now());
   const prepared: unknown = await action.prepare?.(input, before());
   return await inUnitOfWork(runtime, async (unit, session) => {
     if (caller.via === 'mcp') await admitAgentWrite(unit, caller, action, runtime.installation.limits);
@@ -267,20 +274,25 @@ function readContextOf(
  */
 const PROGRAM_WINDOW_SECONDS = 3_600;
 
-/** Records in the audit log who was shown which credentials, before the answer: nobody sees them without a trace. */
+/**
+ * Records in the audit log who was shown which credentials, before the answer: nobody sees them without a trace.
+ *
+ * @param read.shown targets of the credentials, and whether the log has a row that covers this read
+ */
 async function recordCredentialReads(
   runtime: UnitOfWorkRuntime,
   caller: Caller,
-  {
-    action,
-    targets,
-    origin,
-  }: { readonly action: string; readonly targets: Iterable<string>; readonly origin: RequestOrigin },
+  read: {
+    readonly action: string;
+    readonly shown: ReadonlyMap<string, Promise<boolean>>;
+    readonly origin: RequestOrigin;
+  },
 ): Promise<void> {
+  const { action, shown, origin } = read;
   const now = runtime.clock.now();
-  for (const target of targets) {
-    const key = caller.via === 'console' ? null : `credentials:${target}:${readerOf(caller)}`;
-    if (key !== null && (await wasRead(storesOf(runtime.db.session()), key, now))) continue;
+  for (const [target, isLogged] of shown) {
+    if (await isLogged) continue;
+    const key = windowKeyOf(caller, target);
     await inUnitOfWork(runtime, async ({ stores }) => {
       if (key !== null) {
         const { tries } = await stores.signInLimits.count(key, windowAt(now), now);
@@ -292,9 +304,15 @@ async function recordCredentialReads(
   }
 }
 
-/** Whether the read is in the log already, which answers most of a busy program without a write. */
-async function wasRead(stores: Stores, key: string, now: Temporal.Instant): Promise<boolean> {
-  return (await stores.signInLimits.findSince(key, windowAt(now))) !== null;
+/** Whether the log has a row that covers the read, which answers most of a busy program without a write. */
+async function isReadLogged(stores: Stores, caller: Caller, target: string, now: Temporal.Instant): Promise<boolean> {
+  const key = windowKeyOf(caller, target);
+  return key !== null && (await stores.signInLimits.findSince(key, windowAt(now))) !== null;
+}
+
+/** Returns the name of the window of this reader; null for a person, whose every read leaves a row. */
+function windowKeyOf(caller: Caller, target: string): string | null {
+  return caller.via === 'console' ? null : `credentials:${target}:${readerOf(caller)}`;
 }
 
 function windowAt(now: Temporal.Instant): Temporal.Instant {

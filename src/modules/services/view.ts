@@ -107,13 +107,11 @@ export async function readServiceWithKeys(
   context: ActionContext,
 ): Promise<Static<typeof ServiceWithKeysView>> {
   const isMasked = context.caller.isReadOnly === true || context.caller.via === 'console';
-  const credentials = isMasked ? toCredentials(service, MASKED_PAIR, context) : await readCredentials(service, context);
-  const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
-  const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
-  const waitingSince =
-    rules.length === 0
-      ? null
-      : await context.stores.durableJobs.findWaiting(storePoints.name, service.orgId, service.id);
+  const [credentials, periods, { rules, waitingSince }] = await Promise.all([
+    isMasked ? toCredentials(service, MASKED_PAIR, context) : readCredentials(service, context),
+    context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN),
+    listRules(service, context),
+  ]);
   // Points that wait to be stored are not listed yet, and may be of that metric.
   const missing = waitingSince === null ? await findMissingMetrics(context, service, rules) : new Map<string, never>();
   return {
@@ -128,6 +126,13 @@ export async function readServiceWithKeys(
   };
 }
 
+/** Lists the rules of a service, and since when points wait to be stored; null when none do, or no rule may look at them. */
+async function listRules({ orgId, id }: ServiceWithCapabilities, { stores }: ActionContext) {
+  const rules = await stores.alertRules.listOfService(orgId, id, LIST_LIMIT);
+  const waitingSince = rules.length === 0 ? null : await stores.durableJobs.findWaiting(storePoints.name, orgId, id);
+  return { rules, waitingSince };
+}
+
 interface Credentials {
   readonly ingestionKey: string;
   readonly dsn: string;
@@ -135,9 +140,9 @@ interface Credentials {
 
 /** Reads the credentials themselves; that they were shown is recorded for the audit log. */
 export async function readCredentials(service: ServiceWithCapabilities, context: ActionContext): Promise<Credentials> {
+  context.recordCredentialRead(service.id);
   const secrets = await context.stores.ingestKeys.findSecrets(service.id);
   if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
-  context.recordCredentialRead(service.id);
   return toCredentials(service, openIngestKeyPair(secrets, context.cipher), context);
 }
 

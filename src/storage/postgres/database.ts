@@ -1,7 +1,11 @@
+import type { Writable } from 'node:stream';
+
 import { type EntityManager, MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import {
   CompiledQuery,
-  type Kysely,
+  type ConnectionProvider,
+  type DatabaseConnection,
+  Kysely,
   type PostgresPool,
   type PostgresPoolClient,
   type PostgresQueryResult,
@@ -72,6 +76,11 @@ export interface Database {
   readonly sql: Sql;
   /** A session outside any transaction, for reads. */
   session(): Session;
+  /**
+   * The same for one request: statements that it runs at the same time share a connection and are sent together, which takes
+   * half the processor time of a connection each, in this process and in the server.
+   */
+  pipelined(): Session;
   /** Commits what `work` did when it returns, undoes all of it when it throws. */
   transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   /** Whether the server has refused something lately because its disk is full. */
@@ -146,7 +155,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   driver.getPlatform().setConfig(config);
   driver.setMetadata(entities.getMetadata());
   const em = driver.createEntityManager();
-  return databaseOf(em, isFull);
+  return databaseOf(em, dialect, isFull);
 }
 
 /** A connection that was closed asks for the settings again: those of another database must not answer. */
@@ -175,7 +184,7 @@ export async function openToMigrate({
     },
     extensions: extensions as never,
   });
-  return { ...databaseOf(orm.em, isFull), orm };
+  return { ...databaseOf(orm.em, dialect, isFull), orm };
 }
 
 function openDialect(options: DatabaseOptions): { readonly dialect: Dialect; readonly isFull: () => boolean } {
@@ -194,12 +203,18 @@ function openDialect(options: DatabaseOptions): { readonly dialect: Dialect; rea
   };
 }
 
-function databaseOf(em: EntityManager, isFull: () => boolean): Database {
+function databaseOf(em: EntityManager, dialect: Dialect, isFull: () => boolean): Database {
   const session = (): Session => new LazySession(em, em.getKysely<Tables>(), null);
+  const unused = dialect.createDriver();
   return {
     em,
     sql: session().sql,
     session,
+    pipelined: () => {
+      const connections = em.getKysely<Tables>().getExecutor();
+      const executor = connections.withConnectionProvider(new Pipeline(connections));
+      return new LazySession(em, new Kysely<Tables>({ config: { dialect }, dialect, driver: unused, executor }), null);
+    },
     transaction: (work) => inTransaction(em, work),
     isFull,
     close: () => em.getDriver().close(true),
@@ -224,9 +239,11 @@ function setLocally(limits: Readonly<Record<string, number>>): string {
     .join(', ')}`;
 }
 
-function openPool({ url, poolMax = 20, silenceMsMax, patience = 1 }: DatabaseOptions, limits: PoolConfig): Pool {
+function openPool(options: DatabaseOptions, limits: PoolConfig): Pool {
+  const { url, poolMax = 20, silenceMsMax, patience = 1, isPooler = false } = options;
   const pool = new Pool({
     connectionString: url,
+    pipeline: !isPooler,
     types: columnParsers,
     max: poolMax,
     application_name: 'tocsin',
@@ -266,6 +283,47 @@ async function inTransaction<Result>(em: EntityManager, work: (session: Session)
     // Why the work failed tells more than why it could not be undone on a connection that is gone.
     throw toFault(failure === null ? error : failure.error);
   });
+}
+
+interface SharedConnection {
+  readonly connection: Promise<DatabaseConnection>;
+  readonly release: () => void;
+  running: number;
+}
+
+/** Lends one connection to statements that run at the same time, as long as any of them runs; they run in the order they came. */
+class Pipeline implements ConnectionProvider {
+  readonly #connections: ConnectionProvider;
+  #open: SharedConnection | null = null;
+
+  constructor(connections: ConnectionProvider) {
+    this.#connections = connections;
+  }
+
+  async provideConnection<Result>(consumer: (connection: DatabaseConnection) => Promise<Result>): Promise<Result> {
+    const shared = (this.#open ??= this.#take());
+    shared.running += 1;
+    try {
+      return await consumer(await shared.connection);
+    } finally {
+      shared.running -= 1;
+      if (shared.running === 0) {
+        this.#open = null;
+        shared.release();
+      }
+    }
+  }
+
+  #take(): SharedConnection {
+    const taken = Promise.withResolvers<DatabaseConnection>();
+    const done = Promise.withResolvers<void>();
+    const lending = this.#connections.provideConnection((connection) => {
+      taken.resolve(connection);
+      return done.promise;
+    });
+    lending.catch(taken.reject);
+    return { connection: taken.promise, release: done.resolve, running: 0 };
+  }
 }
 
 /** Makes its unit of work when something first asks for it: that takes longer than a query by key, and most never ask. */
@@ -320,6 +378,7 @@ const SHARED_SESSION: ReadonlySet<unknown> = new Set(['26000', '42P05']);
 
 /** A client of the driver, in the types of Kysely. */
 interface DriverClient extends Pick<PoolClient, 'getTransactionStatus' | 'release'> {
+  readonly connection: { readonly stream: Writable };
   query<Row>(statement: string | NamedStatement, parameters?: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
 }
 
@@ -355,6 +414,7 @@ class NamedClient {
   readonly #names: StatementNames;
   readonly #preparedMax: number;
   readonly #prepared = new Set<string>();
+  #isCorked = false;
 
   constructor(client: DriverClient, names: StatementNames, preparedMax: number) {
     this.#client = client;
@@ -363,6 +423,7 @@ class NamedClient {
   }
 
   async query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    this.#sendTogether();
     // Without parameters, a text may be several statements, which no name can stand for.
     const name = parameters.length === 0 ? null : this.#names.nameOf(text);
     if (name === null) return await this.#client.query<Row>(text, parameters);
@@ -377,6 +438,18 @@ class NamedClient {
 
   release(): void {
     this.#client.release(this.#prepared.size > this.#preparedMax);
+  }
+
+  /** Holds what is written until all that is asked in this turn is: one system call sends it. */
+  #sendTogether(): void {
+    if (this.#isCorked) return;
+    const { stream } = this.#client.connection;
+    this.#isCorked = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
   }
 
   /** Whether the statement failed, before it did anything, because it has a name. */

@@ -57,3 +57,53 @@ test('a full disk of the database is told as such, is remembered for a while, an
   await expect(refused('53100')).rejects.toMatchObject(full);
   expect(db.isFull()).toBe(true);
 });
+
+test('statements that one request runs at the same time share a connection, which the next one gets', async () => {
+  const db = await openDatabase({ url: inject('postgresUrl'), poolMax: 2 });
+  onTestFinished(() => db.close());
+  const { sql } = db.pipelined();
+  const backend = (text: string) => sql.row<{ pid: number }>(`select pg_backend_pid() as pid, $1::text`, [text]);
+  const together = await Promise.all(['a', 'b', 'c'].map(backend));
+  expect(new Set(together.map((row) => row?.pid)).size).toBe(1);
+  expect(await backend('d')).toMatchObject({ pid: together[0]?.pid });
+  // Two requests wait for no statement of each other.
+  const asleep = sql.run('select pg_sleep(60)').catch(() => 'ended');
+  const other = await db.pipelined().sql.row<{ pid: number }>('select pg_backend_pid() as pid');
+  expect(other?.pid).not.toBe(together[0]?.pid);
+  await db.pipelined().sql.run('select pg_terminate_backend($1)', [together[0]?.pid]);
+  expect(await asleep).toBe('ended');
+});
+
+test('of statements that share a connection, one that is refused fails alone, and a lost connection fails all', async () => {
+  const db = await openDatabase({ url: inject('postgresUrl'), poolMax: 1 });
+  onTestFinished(() => db.close());
+  const { sql } = db.pipelined();
+  const outcomes = await Promise.allSettled([
+    sql.rows('select 1 as n'),
+    sql.rows('select 1 / $1::int as n', [0]),
+    sql.rows('select 2 as n'),
+  ]);
+  expect(outcomes).toEqual([
+    { status: 'fulfilled', value: [{ n: 1 }] },
+    { status: 'rejected', reason: expect.objectContaining({ code: '22012' }) as unknown },
+    { status: 'fulfilled', value: [{ n: 2 }] },
+  ]);
+  const lost = await Promise.allSettled([sql.rows('select 1'), sql.rows(DIE), sql.rows('select 2')]);
+  expect(lost.slice(1)).toEqual(
+    [1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown })),
+  );
+  expect(await sql.rows('select 3 as n')).toEqual([{ n: 3 }]);
+});
+
+test('a statement with a name whose tables have changed runs again, and those behind it answer', async () => {
+  const db = await openDatabase({ url: inject('postgresUrl'), poolMax: 1 });
+  onTestFinished(() => db.close());
+  await db.sql.run('create temporary table things (id int primary key)');
+  await db.sql.run('insert into things values (1)');
+  const { sql } = db.pipelined();
+  const read = () => sql.row('select * from things where id = $1', [1]);
+  for (let time = 0; time < 30; time += 1) await read();
+  await db.sql.run('alter table things add column name text');
+  const changed = { id: 1, name: null };
+  expect(await Promise.all([read(), read(), sql.row('select 2 as n')])).toEqual([changed, changed, { n: 2 }]);
+});
