@@ -20,6 +20,7 @@ describe('a workload that never ends', () => {
 
   test('is counted by a process of its own', () => {
     counted = countWork(HANGS, [50]).catch((error: unknown) => error);
+    expect(counted).toBeInstanceOf(Promise);
   });
 
   test('ends with its test', async () => {
