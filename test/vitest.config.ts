@@ -8,7 +8,7 @@ import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 
 /** They replace modules, or set what a process has once: each has a process of its own. */
 const APART = [
-  'test/console/api/{initial_data,reads}.test.ts',
+  'test/console/api/initial_data.test.ts',
   'test/console/components/{use_close_on_back.test.ts,{action_menu,lazy_dialog,lazy_part,forms/{confirm,use_draft}}.test.tsx}',
   'test/console/shell/keyboard.test.tsx',
   'test/console/pages/{oncall/people_order,oncall_teams/readiness,settings/invite_member}.test.tsx',
@@ -16,10 +16,10 @@ const APART = [
   'test/entry/tracing.test.ts',
 ];
 
-/** They are compiled, and load the libraries of the console once a process. */
+/** They are compiled, run in happy-dom, and load the libraries of the console once a process. */
 const COMPILED = [
   'test/console/**/*.test.tsx',
-  'test/console/api/{exceptions,http,incident_pages,live}.test.ts',
+  'test/console/api/*.test.ts',
   'test/console/components/{double_tap_guard,forms/draft_store}.test.ts',
   'test/console/pages/me/push.test.ts',
   'test/console/{query_client,shell/navigation}.test.ts',
@@ -27,6 +27,9 @@ const COMPILED = [
 
 /** They are proofs: `npm run check:proofs`. */
 const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live,processes}/**/*.test.ts'];
+
+/** Projects in the order of their files: a process that has run a file ends when the next one is of another project. */
+const PROJECTS = ['together', 'compiled', 'apart'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors
@@ -64,9 +67,9 @@ const LONG = [
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = ({ moduleId, project: { config } }: TestSpecification): number => {
+    const order = ({ moduleId, project: { name } }: TestSpecification): number => {
       const place = LONG.findIndex((file) => moduleId.endsWith(file));
-      return 1_000 * (config.isolate ? 1 : 0) + (place < 0 ? LONG.length : place);
+      return 1_000 * PROJECTS.indexOf(name) + (place < 0 ? LONG.length : place);
     };
     return (await super.sort(files)).toSorted((a, b) => order(a) - order(b));
   }
@@ -87,7 +90,17 @@ export default defineConfig({
     provide: { testSecondsMax: HAS_ALL_CASES ? 3_600 : 10 },
     projects: [
       { extends: true, test: { name: 'apart', include: APART, maxWorkers } },
-      { extends: true, test: { name: 'compiled', include: COMPILED, exclude: APART, isolate: false, maxWorkers } },
+      {
+        extends: true,
+        test: {
+          name: 'compiled',
+          include: COMPILED,
+          exclude: APART,
+          environment: 'happy-dom',
+          isolate: false,
+          maxWorkers,
+        },
+      },
       {
         extends: true,
         test: {

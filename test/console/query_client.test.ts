@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { InfiniteQueryObserver, QueryObserver } from '@tanstack/react-query';
 import { expect, onTestFinished, test, vi } from 'vitest';
 

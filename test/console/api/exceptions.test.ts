@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { expect, test } from 'vitest';
 
 import { type ExceptionGroup, type GroupPages, withGroups } from '#console/api/exceptions.ts';

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { addressOf, ask, serverNow, setStepUp } from '#console/api/http.ts';

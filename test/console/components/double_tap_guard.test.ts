@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { cleanup, render, screen } from '@testing-library/react';

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { expect, test } from 'vitest';
 
 import { MAIN_NAVIGATION } from '#console/router.tsx';

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { afterEach, expect, test } from 'vitest';
 
 import { draftKey, readDraft, removeAllDrafts, writeDraft } from '#console/components/forms/draft_store.ts';

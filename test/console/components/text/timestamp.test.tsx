@@ -1,5 +1,3 @@
-// @vitest-environment happy-dom
-
 import { act, cleanup, render } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
