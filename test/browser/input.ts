@@ -1,13 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { centerOf, touchScreen } from '#test/browser/touch.ts';
+import { APART_MS, centerOf, touchScreen } from '#test/browser/touch.ts';
 
 const TABS_MAX = 150;
 /** Least height of a control that a thumb can press. */
 const THUMB_PX = 44;
-/** Time between taps that are meant to be two. */
-const APART_MS = 2_000;
 
 /** Moves the focus with Tab until this control has it: what cannot be reached so cannot be used without a mouse. */
 export async function reach(control: Locator): Promise<void> {

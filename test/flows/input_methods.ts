@@ -7,13 +7,11 @@ import { DESK, PHONE } from '#test/browser/chromium.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
 import { loaded, reach } from '#test/browser/input.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { touchScreen } from '#test/browser/touch.ts';
+import { APART_MS, touchScreen } from '#test/browser/touch.ts';
 import { type BrowserElement, placeOf } from '#test/flows/place_of.ts';
 
 /** Least height of a control that a thumb can press. */
 const THUMB_PX = 44;
-/** Time between taps that are meant to be two. */
-const APART_MS = 2_000;
 const ARROWS_MAX = 40;
 
 export type Kind = 'mouse' | 'keyboard' | 'touch';

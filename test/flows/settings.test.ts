@@ -141,10 +141,9 @@ async function limitAgents({ kind, page, open, button, press, write, sees }: Con
   await sees('The limits are saved.');
 }
 
-async function readAuditLog({ page, dialog, open, button, press, write, sees, isClosed }: ConsoleUse) {
+async function readAuditLog({ page, dialog, open, button, press, write, pick, sees, isClosed }: ConsoleUse) {
   await open('settings/audit', 'Audit log');
-  await write(page.getByRole('combobox', { name: 'Action' }), 'Revoke invitation');
-  await press(page.getByRole('option', { name: 'Revoke invitation' }));
+  await pick(page.getByRole('combobox', { name: 'Action' }), 'Revoke invitation');
   await page.waitForURL(/action=revoke_invitation/);
   await press(button('Revoke invitation: show what changed'));
   await dialog.getByText('revoke_invitation').first().waitFor();
