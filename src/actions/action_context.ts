@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TObject, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 
+import { EXAMPLE_IDS } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/stores.ts';
@@ -11,7 +12,13 @@ import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import type { Senders } from '#modules/contacts/decide/contact.ts';
-import type { AccountOperation, Action, ConsoleOperation, Effect } from '#kernel/action.ts';
+import {
+  type AccountOperation,
+  type Action,
+  type ConsoleOperation,
+  type Effect,
+  StrictObject,
+} from '#kernel/action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { RequestOrigin, ThroughProposal } from '#kernel/caller.ts';
@@ -172,18 +179,47 @@ export function defineAction<Input extends TObject, Result extends TSchema, cons
   return action;
 }
 
+const NO_INPUT = StrictObject({});
+
+/** Declaration of an operation of the console: without `input` it takes none. Its example need not name required ids. */
+type Declared<Operation extends object, Input extends TObject> = Omit<
+  Operation,
+  'consoleOnly' | 'input' | 'example'
+> & { readonly input?: Input; readonly example?: Partial<Static<Input>> };
+
 /** Declares an operation of the console, within an organization or on an account; see `kernel/action.ts`. */
-export function defineOperation<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
-  operation: Omit<ConsoleOperation<ActionContext, Input, Result, Name, Prepared>, 'consoleOnly'>,
+export function defineOperation<
+  Result extends TSchema,
+  const Name extends string,
+  Prepared,
+  Input extends TObject = typeof NO_INPUT,
+>(
+  operation: Declared<ConsoleOperation<ActionContext, Input, Result, Name, Prepared>, Input>,
 ): ConsoleOperation<ActionContext, Input, Result, Name, Prepared>;
-export function defineOperation<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
-  operation: Omit<AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>, 'consoleOnly'>,
+export function defineOperation<
+  Result extends TSchema,
+  const Name extends string,
+  Prepared,
+  Input extends TObject = typeof NO_INPUT,
+>(
+  operation: Declared<AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>, Input>,
 ): AccountOperation<SignedInContext, 'signed_in', Input, Result, Name, Prepared>;
-export function defineOperation<Input extends TObject, Result extends TSchema, const Name extends string, Prepared>(
-  operation: Omit<AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>, 'consoleOnly'>,
+export function defineOperation<
+  Result extends TSchema,
+  const Name extends string,
+  Prepared,
+  Input extends TObject = typeof NO_INPUT,
+>(
+  operation: Declared<AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>, Input>,
 ): AccountOperation<AccountContext, 'anyone', Input, Result, Name, Prepared>;
-export function defineOperation(operation: object): unknown {
-  return { ...operation, consoleOnly: true };
+export function defineOperation({ input = NO_INPUT, example = {}, ...operation }: Declared<object, TObject>): unknown {
+  return { ...operation, input, example: { ...exampleIds(input), ...example }, consoleOnly: true };
+}
+
+/** Returns the ids of the examples for the required fields that are named like them. */
+function exampleIds({ required = [] }: { readonly required?: readonly string[] }): Record<string, string> {
+  const ids: Readonly<Record<string, string>> = EXAMPLE_IDS;
+  return Object.fromEntries(required.flatMap((name) => (ids[name] === undefined ? [] : [[name, ids[name]]])));
 }
 
 /** An action of any shape, as the registry holds it. Its handler is only called with input that was checked. */

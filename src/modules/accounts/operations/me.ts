@@ -36,9 +36,7 @@ export const getMe = defineOperation({
     'Show how each of your teams reaches you, whether a page would wake you, and which of your browsers receive push messages.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: MeView,
-  example: {},
   async handle(_input, context) {
     const { caller, stores, now, configuredChannels, installation } = context;
     const userId = callerUser(caller);

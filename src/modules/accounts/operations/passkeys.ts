@@ -56,10 +56,8 @@ export const beginPasskey = defineOperation({
   stepUp: true,
   summary: 'Get the options with which the browser creates a passkey of yours. They expire after five minutes.',
   effect: 'write',
-  input: StrictObject({}),
   result: PasskeyOptions,
   conflict: `the base address has no host name, or you have ${PASSKEYS_MAX} passkeys`,
-  example: {},
   async handle(_input, { stores, now, session, baseUrl }) {
     const party = relyingPartyOf(baseUrl);
     if (!hasPasskeys(party)) {

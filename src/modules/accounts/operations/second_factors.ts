@@ -152,9 +152,7 @@ export const getSecondFactors = defineOperation({
   route: 'GET /me/second-factors',
   summary: 'Show which second factors you have set up.',
   effect: 'read',
-  input: StrictObject({}),
   result: SecondFactorsView,
-  example: {},
   async handle(_input, { stores: { secondFactors }, session: { userId }, baseUrl }) {
     const passkeys = await secondFactors.listPasskeys(userId);
     const { hasApp, recoveryCodesLeft } = await secondFactors.summaryOf(userId);
@@ -179,9 +177,7 @@ export const replaceRecoveryCodes = defineOperation({
   stepUp: true,
   summary: 'Get ten new recovery codes, shown once. The previous ones stop working.',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({ recoveryCodes: Type.Array(Type.String()) }),
-  example: {},
   handle: async (_input, context) => ({ recoveryCodes: await replaceCodes(context) }),
 });
 
@@ -192,10 +188,8 @@ export const beginAuthenticatorApp = defineOperation({
   stepUp: true,
   summary: 'Get a secret for an authenticator app. It takes effect once you confirm a code of the app.',
   effect: 'write',
-  input: StrictObject({}),
   result: Type.Object({ secret: Type.String(), uri: Type.String({ description: 'for a QR code' }) }),
   conflict: 'an app is set up already',
-  example: {},
   async handle(_input, { stores, session: { userId, email }, installation }) {
     const present = await stores.secondFactors.findApp(userId);
     if (present?.confirmedAt != null) throw new AppError('conflict', 'remove the app that is set up first');
@@ -239,9 +233,7 @@ export const removeAuthenticatorApp = defineOperation({
   stepUp: true,
   summary: 'Remove your authenticator app.',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true) }),
-  example: {},
   async handle(_input, { stores, session: { userId }, record }) {
     await stores.secondFactors.deleteApp(userId);
     record({ userId, target: userId, before: { confirmed: true }, after: null });

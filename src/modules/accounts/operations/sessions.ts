@@ -15,9 +15,7 @@ export const getSession = defineOperation({
   route: 'GET /session',
   summary: 'Show who is signed in, and their role in each organization.',
   effect: 'read',
-  input: StrictObject({}),
   result: SignedInView,
-  example: {},
   handle: (_input, { stores, session }) => readSignedIn(stores, session),
 });
 
@@ -40,12 +38,10 @@ export const listSessions = defineOperation({
   route: 'GET /sessions',
   summary: 'List where you are signed in: those that were used last, and how many there are.',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     sessions: Type.Array(SessionView, { description: `last used first; at most ${SESSIONS_MAX}` }),
     total: Type.Integer(),
   }),
-  example: {},
   async handle(_input, { stores, now, session: current }) {
     const live = livenessAt(now);
     const rows = await stores.sessions.listOf(current, live, SESSIONS_MAX);
@@ -86,9 +82,7 @@ export const endOtherSessions = defineOperation({
   route: 'DELETE /sessions',
   summary: 'End all of your sessions but this one.',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true), sessionIds: Type.Array(IdText) }),
-  example: {},
   async handle(_input, { stores, session, record }) {
     const sessionIds = await stores.sessions.endOthers(session);
     for (const ended of sessionIds) record(endedSession(session.userId, ended));
@@ -114,14 +108,12 @@ export const signOut = defineOperation({
   summary:
     'Sign out: the session ends and its cookie is deleted. The answer says where the browser goes to sign out at the provider, too.',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({
     deleted: Type.Literal(true),
     redirectTo: nullable(
       Type.String({ description: 'where the provider signs the person out; null where no provider signed them in' }),
     ),
   }),
-  example: {},
   async prepare(_input, context) {
     return await findProviderSignOut(context);
   },

@@ -67,9 +67,7 @@ export const beginStepUp = defineOperation({
   route: 'POST /me/step-up/passkey-options',
   summary: 'Get the options with which the browser confirms a passkey of yours again.',
   effect: 'write',
-  input: StrictObject({}),
   result: PasskeyOptions,
-  example: {},
   handle: (_input, context) => passkeyOptions(context, context.session.userId, context.session.sessionId),
 });
 

@@ -221,7 +221,6 @@ export const getAgentWork = defineOperation({
     proposals: Type.Array(ProposalView, { description: `the newest ${SHOWN}` }),
     total: Type.Integer(),
   }),
-  example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
     const { caller, stores, now } = context;
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ProposalView, toProposalViews } from '#modules/agents/operations/view.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -23,7 +23,7 @@ export const answerProposal = defineOperation({
   result: ProposalView,
   conflict: 'it was answered already, has expired, or its agent was stopped',
   refusals: ['not_found', 'forbidden'],
-  example: { proposalId: EXAMPLE_IDS.proposalId, answer: 'yes', text: 'Go on.' },
+  example: { answer: 'yes', text: 'Go on.' },
   async handle({ proposalId, answer, text }, context) {
     const { stores, caller, now } = context;
     callerUser(caller);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestampOrNull } from '#kernel/time.ts';
 import {
   type HeldLease,
@@ -35,7 +35,7 @@ export const takeLease = defineOperation({
   input: StrictObject({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }),
   result: LeaseResult,
   conflict: 'another agent holds it, the incident is resolved, or you hold ten leases already',
-  example: { incidentId: EXAMPLE_IDS.incidentId, minutes: 5 },
+  example: { minutes: 5 },
   async handle({ incidentId, minutes = LEASE_MINUTES_DEFAULT }, context) {
     const incident = await lockIncident(incidentId, context);
     const taken = await take(context, incident, responderOf(context.caller), minutes);
@@ -54,7 +54,7 @@ export const renewLease = defineOperation({
   input: StrictObject({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }),
   result: LeaseResult,
   conflict: 'you do not hold it any more',
-  example: { incidentId: EXAMPLE_IDS.incidentId, minutes: 5 },
+  example: { minutes: 5 },
   async handle({ incidentId, minutes = LEASE_MINUTES_DEFAULT }, context) {
     const incident = await lockIncident(incidentId, context);
     const renewed = await renew(context, incident, responderOf(context.caller), minutes);
@@ -75,7 +75,6 @@ export const releaseLease = defineOperation({
     incidentId: IdText,
     released: Type.Boolean({ description: 'false when you did not hold it' }),
   }),
-  example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
     const incident = await lockIncident(incidentId, context);
     const released = await release(context, incident, responderOf(context.caller), 'released');

@@ -150,7 +150,6 @@ export const proposeAction = defineOperation({
   result: AskedView,
   conflict: 'the incident is resolved, or as many proposals wait as it may have',
   example: {
-    incidentId: EXAMPLE_IDS.incidentId,
     action: 'acknowledge_incident',
     input: { incidentId: EXAMPLE_IDS.incidentId },
     reason: 'The cause is known, and the fix is being rolled out.',
@@ -202,7 +201,6 @@ export const getProposal = defineOperation({
   effect: 'read',
   input: StrictObject({ proposalId: IdText }),
   result: ProposalView,
-  example: { proposalId: EXAMPLE_IDS.proposalId },
   async handle({ proposalId }, context) {
     const proposal = await context.stores.proposals.find(context.caller.orgId, proposalId);
     if (proposal === null) throw notFound('proposalId', 'proposal');
@@ -227,7 +225,7 @@ export const askPerson = defineOperation({
   }),
   result: AskedView,
   conflict: 'the incident is resolved, or as many questions wait as it may have',
-  example: { incidentId: EXAMPLE_IDS.incidentId, question: 'Was the rollout of 2.4.1 stopped by somebody?' },
+  example: { question: 'Was the rollout of 2.4.1 stopped by somebody?' },
   async handle({ incidentId, question, userId, minutes }, context) {
     const incident = await lockIncident(incidentId, context);
     return await propose(context, incident, {

@@ -1,5 +1,5 @@
 import { type AnyOperation, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -24,10 +24,7 @@ const writeNote = defineOperation({
   input: StrictObject({ incidentId: IdText, text: NoteText }),
   result: NoteView,
   conflict: `you have written ${AGENT_NOTES_MAX} notes on it, or it has ${NOTES_MAX}`,
-  example: {
-    incidentId: EXAMPLE_IDS.incidentId,
-    text: 'Errors began with release 2.4.1, two minutes before the trigger.',
-  },
+  example: { text: 'Errors began with release 2.4.1, two minutes before the trigger.' },
   async handle({ incidentId, text }, context) {
     const { stores, now, record, caller } = context;
     const { agentId, agentName } = responderOf(caller);

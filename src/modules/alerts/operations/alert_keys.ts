@@ -103,7 +103,6 @@ export const revokeAlertKey = defineOperation({
   stepUp: true,
   input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ serviceId: IdText, revoked: Type.Literal(true) }),
-  example: { serviceId: IDS.serviceId },
   async handle({ serviceId }, context) {
     const { stores, caller, now } = context;
     const service = await stores.services.lock(caller.orgId, serviceId);

@@ -119,7 +119,6 @@ export const listAlertSources = defineOperation({
     hasKey: Type.Boolean({ description: 'whether the service has an alert key' }),
     sources: Type.Array(SourceView),
   }),
-  example: { serviceId: IDS.serviceId },
   async handle({ serviceId }, { caller, stores, baseUrl, installation, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const sources = await stores.alertSources.list(service.id);

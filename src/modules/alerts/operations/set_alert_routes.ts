@@ -74,10 +74,7 @@ export const setAlertRoutes = defineOperation({
   effect: 'write',
   input: StrictObject({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }),
   result: RoutesView,
-  example: {
-    serviceId: IDS.serviceId,
-    routes: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: true }],
-  },
+  example: { routes: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: true }] },
   async handle({ serviceId, routes }, { stores, caller, now, record }) {
     const faults = faultsOf(routes);
     if (faults.length > 0) throw invalidInput(faults);

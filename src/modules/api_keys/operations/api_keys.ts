@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
@@ -110,7 +110,6 @@ export const revokeApiKey = defineOperation({
   effect: 'delete',
   input: StrictObject({ apiKeyId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), apiKeyId: IdText }),
-  example: { apiKeyId: EXAMPLE_IDS.apiKeyId },
   async handle({ apiKeyId }, { caller, stores, now, record }) {
     const apiKey = await stores.apiKeys.find(caller.orgId, apiKeyId);
     const owner = visibleOwner(caller);

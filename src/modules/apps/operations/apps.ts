@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
@@ -51,7 +51,6 @@ export const disconnectApp = defineOperation({
   effect: 'delete',
   input: StrictObject({ connectionId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), connectionId: IdText }),
-  example: { connectionId: EXAMPLE_IDS.connectionId },
   async handle({ connectionId }, { caller, stores, record }) {
     const id = asId('connection', connectionId);
     const removed = await stores.connections.removeOf(caller.orgId, visibleOwner(caller), id);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -128,7 +128,7 @@ export const updateAuditStream = defineOperation({
   effect: 'write',
   input: StrictObject({ auditStreamId: IdText, isOn: Type.Boolean() }),
   result: AuditStreamView,
-  example: { auditStreamId: IDS.auditStreamId, isOn: false },
+  example: { isOn: false },
   async handle({ auditStreamId, isOn }, context) {
     const { caller, stores, record } = context;
     const before = await stores.auditStreams.lock(caller.orgId, auditStreamId);
@@ -149,7 +149,6 @@ export const deleteAuditStream = defineOperation({
   effect: 'delete',
   input: StrictObject({ auditStreamId: IdText }),
   result: Type.Object({ auditStreamId: IdText, deleted: Type.Boolean() }),
-  example: { auditStreamId: IDS.auditStreamId },
   async handle({ auditStreamId }, context) {
     const { caller, stores, record } = context;
     const stream = await stores.auditStreams.lock(caller.orgId, auditStreamId);
@@ -165,12 +164,10 @@ export const listAuditStreams = defineOperation({
   summary: 'List where the audit log is streamed to, and how each stream fares.',
   permission: 'organization:manage',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     streams: Type.Array(AuditStreamView),
     hasFolder: Type.Boolean({ description: 'whether the operator has configured a folder for files' }),
   }),
-  example: {},
   async handle(_input, { caller, stores, installation }) {
     const head = await stores.auditChain.findHead(caller.orgId);
     const streams = await stores.auditStreams.list(caller.orgId);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, Timestamp } from '#actions/fields.ts';
 import { CapabilityName } from '#modules/services/view.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { LedgerLine, LedgerMonth } from '#modules/capabilities/store.ts';
@@ -40,9 +40,7 @@ export const getBilling = defineOperation({
   summary: 'Get what was charged for, month by month, newest first.',
   permission: 'organization:manage',
   effect: 'read',
-  input: StrictObject({}),
   result: BillingView,
-  example: {},
   async handle(_input, { caller, stores }) {
     const months = await stores.capabilities.listMonths(caller.orgId);
     const lines = Map.groupBy(await stores.capabilities.listPeriodsOfAll(caller.orgId, LINES_MAX), ({ startsAt }) =>

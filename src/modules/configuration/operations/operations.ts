@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { newIngestKeyPair, openIngestKeyPair, sealFurtherKey, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -36,7 +36,6 @@ const keepSentryDsn = defineOperation({
   result: Type.Object({ serviceId: IdText, projectNumber: Type.Integer() }),
   conflict: 'another service has this public key, or had it',
   example: {
-    serviceId: IDS.serviceId,
     publicKey: '9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6',
     projectNumber: 42,
     furtherKeys: ['0d3b5f7a9c1e4820b6d8f0a2c4e68b13'],
@@ -159,12 +158,10 @@ const listConfigurationFiles = defineOperation({
   summary: 'List the configuration files of the organization, with how much each manages and when it was applied last.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     managedChanges: Type.Enum([...MANAGED_CHANGES]),
     files: Type.Array(Type.Object({ file: Type.String(), resources: Type.Integer(), changedAt: Timestamp })),
   }),
-  example: {},
   async handle(_input, { stores, caller }) {
     const files = await stores.configuration.listFiles(caller.orgId);
     return {

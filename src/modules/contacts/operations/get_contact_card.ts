@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { StrictObject, type FileAnswer } from '#kernel/action.ts';
+import type { FileAnswer } from '#kernel/action.ts';
 import { contactCardOf } from '#modules/contacts/decide/contact.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -14,11 +14,9 @@ export const getContactCard = defineOperation({
     'Download a contact card with the numbers and the address that pages come from, so that a phone lets them through while it is silent.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: [MEDIA_TYPE],
   conflict: 'neither SMS and calls nor mail is set up on this server',
-  example: {},
   async handle(_input, { installation: { senders } }) {
     if (senders.phones.length + senders.emails.length === 0) {
       throw new AppError('conflict', 'neither SMS and calls nor mail is set up on this server');

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX, NUMBER_STATES, numberStateOf } from '#modules/contacts/decide/number_campaign.ts';
 
@@ -13,7 +13,6 @@ export const getNumberCampaign = defineOperation({
     'Show who of the members of teams has not confirmed their number or received a test, and when they were asked.',
   permission: 'organization:manage',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     since: nullable(Timestamp),
     hasMail: Type.Boolean({ description: 'whether mail leaves this server; people are asked by mail' }),
@@ -31,7 +30,6 @@ export const getNumberCampaign = defineOperation({
       { description: `who still has something to do, by name; at most ${SHOWN}` },
     ),
   }),
-  example: {},
   async handle(_input, { caller, stores, now, installation }) {
     const { numberCampaigns } = stores;
     const { simulatedIds } = installation;
@@ -64,9 +62,7 @@ export const startNumberCampaign = defineOperation({
     'Ask every member of a team by mail to confirm their number and to receive a test, again every three days, five times at most.',
   permission: 'organization:manage',
   effect: 'write',
-  input: StrictObject({}),
   result: Type.Object({ since: Timestamp }),
-  example: {},
   async handle(_input, { caller, stores, now, record }) {
     const { orgId, actor } = caller;
     const isNew = await stores.numberCampaigns.start(orgId, actor.kind === 'user' ? actor.userId : null, now);
@@ -81,9 +77,7 @@ export const stopNumberCampaign = defineOperation({
   summary: 'Stop asking people to confirm their numbers. What they have confirmed stays.',
   permission: 'organization:manage',
   effect: 'write',
-  input: StrictObject({}),
   result: Type.Object({}),
-  example: {},
   async handle(_input, { caller, stores, record }) {
     const { orgId } = caller;
     if ((await stores.numberCampaigns.find(orgId)) === null) return {};

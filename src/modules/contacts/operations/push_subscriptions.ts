@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
@@ -53,7 +53,6 @@ export const deletePushSubscription = defineOperation({
   effect: 'delete',
   input: StrictObject({ subscriptionId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), subscriptionId: IdText }),
-  example: { subscriptionId: EXAMPLE_IDS.subscriptionId },
   async handle({ subscriptionId }, { caller, stores, record }) {
     const row = await stores.pushSubscriptions.removeOf(callerUser(caller), subscriptionId);
     if (row === null) throw notFound('subscriptionId', 'push subscription');

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -131,6 +131,5 @@ export const getTestNotification = defineOperation({
   effect: 'read',
   input: StrictObject({ notificationId: IdText }),
   result: TestNotificationView,
-  example: { notificationId: EXAMPLE_IDS.notificationId },
   handle: ({ notificationId }, context) => readTestNotification(context, notificationId),
 });

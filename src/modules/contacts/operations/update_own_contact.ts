@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, changesSince, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
@@ -27,7 +27,6 @@ export const updateOwnContact = defineOperation({
   result: ContactView,
   conflict: 'somebody has changed the same since it was read',
   example: {
-    teamId: EXAMPLE_IDS.teamId,
     phone: '+31612345678',
     smsEnabled: true,
     callEnabled: false,

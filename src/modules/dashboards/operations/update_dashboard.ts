@@ -42,12 +42,7 @@ export const saveDashboard = defineOperation({
     layout: Type.Optional(Layout),
   }),
   result: DashboardView,
-  example: {
-    dashboardId: IDS.dashboardId,
-    readAt: DASHBOARD_EXAMPLE.updatedAt,
-    name: 'Checkout',
-    layout: DASHBOARD_EXAMPLE.layout,
-  },
+  example: { readAt: DASHBOARD_EXAMPLE.updatedAt, name: 'Checkout', layout: DASHBOARD_EXAMPLE.layout },
   async handle({ dashboardId, readAt, ...fields }, { caller, stores, now, record }) {
     const before = await stores.dashboards.lock(caller.orgId, dashboardId);
     const after = { ...before, ...fields };

@@ -71,7 +71,7 @@ export const listExceptionActivity = defineOperation({
   effect: 'read',
   input: StrictObject({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({ entries: Type.Array(ActivityView), nextCursor: nullable(Type.String()) }),
-  example: { groupId: EXAMPLE_IDS.groupId, cursor: `1801620255000.${EXAMPLE_IDS.activityId}`, limit: 20 },
+  example: { cursor: `1801620255000.${EXAMPLE_IDS.activityId}`, limit: 20 },
   async handle({ groupId, cursor, limit = LIMIT }, { caller, stores, now }) {
     const after = cursor === undefined ? null : parseTimeCursor('activity', cursor);
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
@@ -137,7 +137,6 @@ export const addExceptionComment = defineOperation({
   result: Type.Object({ activityId: IdText }),
   conflict: `the group has ${COMMENTS_MAX} comments`,
   example: {
-    groupId: EXAMPLE_IDS.groupId,
     text: 'The provider declines cards of this bank since Monday.',
     requestKey: '0b6f3c52-7d0e-4f5e-9a41-2f9f0c6f7f11',
   },
@@ -175,8 +174,6 @@ export const editExceptionComment = defineOperation({
   result: Type.Object({ activityId: IdText }),
   conflict: 'the comment was changed meanwhile',
   example: {
-    groupId: EXAMPLE_IDS.groupId,
-    activityId: EXAMPLE_IDS.activityId,
     text: 'The provider declines all cards of this bank since Monday.',
     before: 'The provider declines cards of this bank since Monday.',
   },
@@ -202,7 +199,6 @@ export const deleteExceptionComment = defineOperation({
   effect: 'delete',
   input: StrictObject({ groupId: IdText, activityId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), activityId: IdText }),
-  example: { groupId: EXAMPLE_IDS.groupId, activityId: EXAMPLE_IDS.activityId },
   async handle({ groupId, activityId }, context) {
     const id = await lockGroup(groupId, context);
     const comment = await getOwnComment(id, activityId, context);
@@ -220,7 +216,7 @@ export const watchException = defineOperation({
   effect: 'write',
   input: StrictObject({ groupId: IdText, isWatched: Type.Boolean() }),
   result: Type.Object({ groupId: IdText, isWatched: Type.Boolean() }),
-  example: { groupId: EXAMPLE_IDS.groupId, isWatched: true },
+  example: { isWatched: true },
   async handle({ groupId, isWatched }, { caller, stores, now, record }) {
     const userId = callerUser(caller);
     const { id } = await stores.exceptionGroups.get(caller.orgId, groupId, now);
@@ -248,7 +244,7 @@ export const setExceptionIssue = defineOperation({
     ),
   }),
   result: Type.Object({ groupId: IdText, url: nullable(Type.String()) }),
-  example: { groupId: EXAMPLE_IDS.groupId, url: 'https://tracker.example.com/SHOP-42' },
+  example: { url: 'https://tracker.example.com/SHOP-42' },
   async handle({ groupId, url }, context) {
     const { caller, stores, now, record } = context;
     const id = await lockGroup(groupId, context);

@@ -166,7 +166,6 @@ export const getExceptionAssignment = defineOperation({
   effect: 'read',
   input: StrictObject({ serviceId: IdText }),
   result: AssignmentView,
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, context) {
     const { id } = await context.stores.services.get(context.caller.orgId, serviceId);
     const settings = (await context.stores.exceptionSettings.find([id])).get(id);
@@ -201,7 +200,7 @@ export const setExceptionAssignment = defineOperation({
     const fault = typeof issueLink === 'string' ? issueLinkFault(issueLink) : null;
     return fault === null ? [] : [{ path: 'issueLink', message: fault }];
   },
-  example: { serviceId: EXAMPLE_IDS.serviceId, ...EXAMPLE, basedOn: NO_ASSIGNMENT },
+  example: { ...EXAMPLE, basedOn: NO_ASSIGNMENT },
   async prepare({ trackerId, trackerProject, basedOn }, context) {
     const isSame = basedOn?.trackerId === trackerId && basedOn.trackerProject === trackerProject;
     if (!isSame) await requireServiceTracker({ trackerId, trackerProject }, context);

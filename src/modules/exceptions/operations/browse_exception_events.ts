@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
@@ -38,7 +38,7 @@ export const browseExceptionEvents = defineOperation({
     ),
     nextCursor: nullable(EventCursor),
   }),
-  example: { groupId: EXAMPLE_IDS.groupId, cursor: EVENT_CURSOR_EXAMPLE, limit: 20 },
+  example: { cursor: EVENT_CURSOR_EXAMPLE, limit: 20 },
   async handle({ groupId, cursor, limit = LIMIT }, { caller, stores, exceptions, now }) {
     const from = cursor === undefined ? null : parseEventCursor(cursor, 'cursor');
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
@@ -80,7 +80,7 @@ export const listExceptionUsers = defineOperation({
     ),
     nextCursor: nullable(Type.String()),
   }),
-  example: { groupId: EXAMPLE_IDS.groupId, cursor: '1801620255000.id:42', limit: 20 },
+  example: { cursor: '1801620255000.id:42', limit: 20 },
   async handle({ groupId, cursor, limit = LIMIT }, { caller, stores, exceptions, now }) {
     const after = cursor === undefined ? null : parseCursor(cursor);
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);

@@ -31,7 +31,7 @@ export const listEventExtras = defineOperation({
       { description: 'newest first' },
     ),
   }),
-  example: { groupId: EXAMPLE_IDS.groupId, eventId: '4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f' },
+  example: { eventId: '4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f' },
   async handle({ groupId, eventId }, { caller, stores, now }) {
     const { serviceId } = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const [attachments, feedback] = [
@@ -115,7 +115,6 @@ export const listFeedback = defineOperation({
     ),
     total: Type.Integer({ minimum: 0 }),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const { feedback, total } = await stores.eventExtras.listFeedbackOfService(service.id, FEEDBACK_MAX);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { framesOf, reportedException } from '#modules/exceptions/decide/event.ts';
@@ -45,7 +45,7 @@ export const createExceptionIssue = defineOperation({
   result: Type.Object({ groupId: IdText, number: Type.String(), url: Type.String() }),
   conflict:
     'the group has an issue, somebody is creating it, its service has no tracker, or the tracker refuses its settings',
-  example: { groupId: IDS.groupId, title: 'PaymentError: card <*> was declined' },
+  example: { title: 'PaymentError: card <*> was declined' },
   async prepare({ groupId, title }, context) {
     const { caller, stores, installation, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
@@ -169,7 +169,6 @@ export const getExceptionIssue = defineOperation({
     ...IssueStateView.properties,
     fault: nullable(Type.String({ description: 'why the tracker does not say the state now' })),
   }),
-  example: { groupId: IDS.groupId },
   async prepare({ groupId }, context) {
     const { caller, stores, installation, now } = context;
     const { id } = await stores.exceptionGroups.get(caller.orgId, groupId, now);

@@ -6,7 +6,7 @@ import { IssueStateView, toIssueState } from '#modules/exceptions/operations/exc
 import { readGroupTotals, readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { countsOn, lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
 import { DeployDayView } from '#modules/releases/deploys.ts';
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';
@@ -146,7 +146,6 @@ export const getExceptionOverview = defineOperation({
     ),
     incidentsTotal: Type.Integer(),
   }),
-  example: { groupId: EXAMPLE_IDS.groupId },
   async handle({ groupId }, context) {
     const { caller, stores, exceptions, now, baseUrl } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);

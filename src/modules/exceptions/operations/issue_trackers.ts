@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, connectionFault, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -152,9 +152,7 @@ export const listIssueTrackers = defineOperation({
   summary: 'List the issue trackers of the organization: the first is for services that name no other.',
   permission: 'services:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ trackers: Type.Array(TrackerView) }),
-  example: {},
   async handle(_input, { caller, stores }) {
     return { trackers: (await stores.issueTrackers.list(caller.orgId)).map(toTrackerView) };
   },
@@ -194,7 +192,7 @@ export const updateIssueTracker = defineOperation({
   effect: 'write',
   input: StrictObject({ trackerId: IdText, ...TrackerFields, token: Type.Optional(Token) }),
   result: Type.Object({ tracker: TrackerView }),
-  example: { trackerId: IDS.trackerId, ...TRACKER_EXAMPLE, token: 'token-of-jira' },
+  example: { ...TRACKER_EXAMPLE, token: 'token-of-jira' },
   async prepare({ trackerId, token, ...typed }, context) {
     const { stores, caller, installation } = context;
     const before = await stores.issueTrackers.get(caller.orgId, trackerId);
@@ -229,7 +227,6 @@ export const deleteIssueTracker = defineOperation({
   effect: 'delete',
   input: StrictObject({ trackerId: IdText }),
   result: Type.Object({ trackerId: IdText, deleted: Type.Boolean() }),
-  example: { trackerId: IDS.trackerId },
   async handle({ trackerId }, { caller, stores, record }) {
     const tracker = await stores.issueTrackers.lock(caller.orgId, trackerId);
     await stores.issueTrackers.delete(tracker.id);

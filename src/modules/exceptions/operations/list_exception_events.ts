@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 import { toWholeEventView, WholeEventView } from '#modules/exceptions/operations/recent_event.ts';
@@ -46,7 +46,7 @@ export const listExceptionEvents = defineOperation({
     newerCursor: nullable(EventCursor),
     olderCursor: nullable(EventCursor),
   }),
-  example: { groupId: EXAMPLE_IDS.groupId, day: '2027-02-03', cursor: EVENT_CURSOR_EXAMPLE, limit: 1 },
+  example: { day: '2027-02-03', cursor: EVENT_CURSOR_EXAMPLE, limit: 1 },
   async handle({ groupId, day, cursor, limit = 1 }, { caller, stores, exceptions, sourceMaps, now }) {
     const from = cursor === undefined ? null : parseEventCursor(cursor, 'cursor');
     const within = day === undefined ? null : dayOf(day);

@@ -136,7 +136,7 @@ export const splitExceptionMessage = defineOperation({
     groupId: IdText,
     message: Type.String({ description: 'of which it is from now on, <*> and the like for what differs' }),
   }),
-  example: { groupId: EXAMPLE_IDS.groupId, event: EVENT_CURSOR_EXAMPLE },
+  example: { event: EVENT_CURSOR_EXAMPLE },
   async handle({ groupId, event: cursor }, context) {
     const { caller, stores, exceptions, sourceMaps, now, record } = context;
     const place = parseEventCursor(cursor, 'event');

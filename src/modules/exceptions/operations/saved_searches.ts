@@ -93,7 +93,6 @@ export const deleteSavedSearch = defineOperation({
   effect: 'delete',
   input: StrictObject({ searchId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), searchId: IdText }),
-  example: { searchId: EXAMPLE_IDS.searchId },
   async handle({ searchId }, { caller, stores, record }) {
     const search = await stores.savedSearches.getOwn(caller.orgId, callerUser(caller), searchId);
     await stores.savedSearches.delete(search.id);
@@ -107,9 +106,7 @@ export const listSavedSearches = defineOperation({
   summary: "List one's own saved searches of exceptions, and those that others share, by name.",
   permission: 'exceptions:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ searches: Type.Array(SavedSearchView) }),
-  example: {},
   async handle(_input, { caller, stores }) {
     const userId = callerUser(caller);
     const searches = await stores.savedSearches.list(caller.orgId, userId);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { changesSince, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { type ExceptionSettings, INBOUND_FILTERS, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 
@@ -56,12 +56,7 @@ export const setExceptionSettings = defineOperation({
   }),
   result: Type.Object({ ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes }),
   conflict: 'somebody has changed the same since it was read',
-  example: {
-    serviceId: EXAMPLE_IDS.serviceId,
-    ...SETTINGS_EXAMPLE,
-    learnsSpikes: true,
-    basedOn: { ...SETTINGS_EXAMPLE, learnsSpikes: false },
-  },
+  example: { ...SETTINGS_EXAMPLE, learnsSpikes: true, basedOn: { ...SETTINGS_EXAMPLE, learnsSpikes: false } },
   async handle({ serviceId, basedOn, learnsSpikes = false, ...given }, { caller, stores, now, record }) {
     const { id } = await stores.services.lock(caller.orgId, serviceId);
     const stored = (await stores.exceptionSettings.find([id])).get(id) ?? NO_SETTINGS;
@@ -95,7 +90,6 @@ export const getExceptionSettings = defineOperation({
   effect: 'read',
   input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ ...SETTINGS_FIELDS, ...LEARNT_FIELDS }),
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores }) {
     const { id } = await stores.services.get(caller.orgId, serviceId);
     const settings = (await stores.exceptionSettings.find([id])).get(id);

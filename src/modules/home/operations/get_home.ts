@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -113,7 +113,6 @@ export const getHome = defineOperation({
     'Show who is on call in the next 24 hours, when the caller is, and how far the organization is set up: all that the first page shows beside incidents.',
   permission: 'oncall:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     at: Timestamp,
     schedules: Type.Array(HomeScheduleView, {
@@ -124,7 +123,6 @@ export const getHome = defineOperation({
     readiness: HomeReadinessView,
     setup: SetupProgressView,
   }),
-  example: {},
   async handle(_input, context) {
     const { caller, stores, now } = context;
     const userId = callerUser(caller);

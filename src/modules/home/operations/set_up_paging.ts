@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
+import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
@@ -45,13 +45,7 @@ export const setUpPaging = defineOperation({
       : [],
   conflict: 'no channel is set up on this server',
   refusals: ['forbidden'],
-  example: {
-    serviceId: EXAMPLE_IDS.serviceId,
-    serviceName: null,
-    teamName: 'On call',
-    phone: '+31612345678',
-    timezone: 'Europe/Amsterdam',
-  },
+  example: { serviceName: null, teamName: 'On call', phone: '+31612345678', timezone: 'Europe/Amsterdam' },
   async handle({ serviceId: existing, serviceName, teamName, phone, timezone }, context) {
     const { caller, stores } = context;
     if (!caller.permissions.has('oncall:edit')) throw new AppError('forbidden', 'your role may not change on-call');

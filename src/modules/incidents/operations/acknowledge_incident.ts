@@ -31,7 +31,6 @@ export const unacknowledgeIncident = defineOperation({
   input: StrictObject({ incidentId: IdText }),
   result: IncidentView,
   conflict: 'the incident is resolved',
-  example: { incidentId: IDS.incidentId },
   async handle({ incidentId }, context) {
     return await changeStatus(incidentId, context, unacknowledge);
   },

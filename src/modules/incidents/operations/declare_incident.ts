@@ -127,7 +127,6 @@ export const declareIncident = defineOperation({
   result: IncidentView,
   conflict: 'on-call is not enabled for the service',
   example: {
-    serviceId: EXAMPLE_IDS.serviceId,
     title: 'Customers cannot pay with cards',
     severity: 'error',
     escalationPolicyId: EXAMPLE_IDS.policyId,

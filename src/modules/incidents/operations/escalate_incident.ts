@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { decideEscalate, type EscalateDecision } from '#modules/incidents/decide/escalation_state.ts';
@@ -49,7 +49,7 @@ export const escalateIncident = defineOperation({
   }),
   result: IncidentView,
   conflict: 'the incident is acknowledged or resolved, or was handed over',
-  example: { incidentId: EXAMPLE_IDS.incidentId, stepIndex: 1 },
+  example: { stepIndex: 1 },
   async handle({ incidentId, stepIndex }, context) {
     const { stores, caller, now } = context;
     const incident = await lockIncident(incidentId, context);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
 import {
@@ -26,7 +26,6 @@ export const getIncidentContext = defineOperation({
   effect: 'read',
   input: StrictObject({ incidentId: IdText }),
   result: Type.Object(CONTEXT_FIELDS),
-  example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
     const { caller, stores, now } = context;
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
@@ -75,7 +74,6 @@ export const getLinkedIncidents = defineOperation({
       { description: 'in effect now' },
     ),
   }),
-  example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, { stores, caller: { orgId }, now }) {
     const incident = await stores.incidents.get(orgId, incidentId, now);
     const { serviceId, ruleId, parentId, suppressedUntil } = incident;
@@ -123,7 +121,6 @@ export const listMovedMetrics = defineOperation({
   effect: 'read',
   input: StrictObject({ incidentId: IdText }),
   result: Type.Object(MOVED_FIELDS),
-  example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
     const { caller, stores, now } = context;
     return await readMovedMetrics(await stores.incidents.get(caller.orgId, incidentId, now), context);

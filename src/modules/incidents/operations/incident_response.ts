@@ -30,7 +30,7 @@ export const setIncidentSeverity = defineOperation({
   }),
   result: IncidentView,
   conflict: 'the incident is resolved',
-  example: { incidentId: EXAMPLE_IDS.incidentId, severity: 'fatal', pagesAnew: true },
+  example: { severity: 'fatal', pagesAnew: true },
   async handle({ incidentId, severity, pagesAnew }, context) {
     const { stores, caller, now } = context;
     const incident = await lockIncident(incidentId, context);
@@ -89,7 +89,7 @@ export const setIncidentCommander = defineOperation({
   }),
   result: IncidentView,
   conflict: 'the incident is resolved, or somebody else leads it by now',
-  example: { incidentId: EXAMPLE_IDS.incidentId, userId: EXAMPLE_IDS.otherUserId, seen: null },
+  example: { userId: EXAMPLE_IDS.otherUserId, seen: null },
   async handle({ incidentId, userId, seen }, context) {
     const { stores, caller, now } = context;
     const incident = await lockIncident(incidentId, context);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, RequestKey, StrictObject } from '#actions/fields.ts';
+import { IdText, RequestKey, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { authorOf, getOwnNote, NOTES_MAX, NoteText, NoteView, placeOf, toNoteView } from '#modules/incidents/notes.ts';
@@ -16,11 +16,7 @@ export const addIncidentNote = defineOperation({
   input: StrictObject({ incidentId: IdText, text: NoteText, requestKey: RequestKey }),
   result: NoteView,
   conflict: `the incident has ${NOTES_MAX} notes`,
-  example: {
-    incidentId: EXAMPLE_IDS.incidentId,
-    text: 'The replica lags since the backup began.',
-    requestKey: '0b6f3c52-7d0e-4f5e-9a41-2f9f0c6f7f11',
-  },
+  example: { text: 'The replica lags since the backup began.', requestKey: '0b6f3c52-7d0e-4f5e-9a41-2f9f0c6f7f11' },
   async handle({ incidentId, text, requestKey }, context) {
     const { stores, now, record } = context;
     const incident = await lockIncident(incidentId, context);
@@ -56,8 +52,6 @@ export const editIncidentNote = defineOperation({
   result: NoteView,
   conflict: 'the note was changed meanwhile',
   example: {
-    incidentId: EXAMPLE_IDS.incidentId,
-    noteId: EXAMPLE_IDS.noteId,
     text: 'The replica lags since the backup of 02:00 began.',
     before: 'The replica lags since the backup began.',
   },
@@ -83,7 +77,6 @@ export const deleteIncidentNote = defineOperation({
   effect: 'delete',
   input: StrictObject({ incidentId: IdText, noteId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), noteId: IdText }),
-  example: { incidentId: EXAMPLE_IDS.incidentId, noteId: EXAMPLE_IDS.noteId },
   async handle({ incidentId, noteId }, context) {
     const incident = await lockIncident(incidentId, context);
     const note = await getOwnNote(incident.id, noteId, context);

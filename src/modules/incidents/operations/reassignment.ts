@@ -59,11 +59,7 @@ export const reassignIncident = defineOperation({
   result: IncidentView,
   conflict:
     'the incident is resolved or not as it was seen, or nothing reaches the person, or their role cannot answer',
-  example: {
-    incidentId: EXAMPLE_IDS.incidentId,
-    to: { userId: EXAMPLE_IDS.otherUserId },
-    seen: { status: 'triggered', stepCount: 2 },
-  },
+  example: { to: { userId: EXAMPLE_IDS.otherUserId }, seen: { status: 'triggered', stepCount: 2 } },
   async handle({ incidentId, to, seen }, context) {
     const { stores, caller, now } = context;
     const incident = await lockIncident(incidentId, context);
@@ -257,7 +253,7 @@ export const listAssignees = defineOperation({
       { description: `at most ${SHOWN_MAX}` },
     ),
   }),
-  example: { incidentId: EXAMPLE_IDS.incidentId, text: 'ann' },
+  example: { text: 'ann' },
   async handle({ incidentId, text }, { caller, stores, now, configuredChannels }) {
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const wanted = { text: text?.trim(), teamId: undefined };

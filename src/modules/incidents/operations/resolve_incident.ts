@@ -43,7 +43,6 @@ export const reopenIncident = defineOperation({
   input: StrictObject({ incidentId: IdText }),
   result: IncidentView,
   conflict: 'its cause has opened a new incident meanwhile, or its exception group is resolved or ignored',
-  example: { incidentId: IDS.incidentId },
   async handle({ incidentId }, context) {
     const { stores, caller, now } = context;
     await lockCause(context, await stores.incidents.get(caller.orgId, incidentId, now));

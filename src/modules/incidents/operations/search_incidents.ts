@@ -209,11 +209,9 @@ export const countIncidentsByService = defineOperation({
   summary: 'Count the open incidents of each service that has any.',
   permission: 'oncall:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     services: Type.Array(Type.Object({ serviceId: IdText, triggered: Type.Integer(), acknowledged: Type.Integer() })),
   }),
-  example: {},
   async handle(_input, { caller, stores }) {
     return { services: await stores.incidentSearch.countOpenByService(caller.orgId) };
   },

@@ -143,12 +143,7 @@ export const updateMaintenance = defineOperation({
   }),
   result: MaintenanceView,
   conflict: 'somebody has changed the window since it was read',
-  example: {
-    maintenanceId: EXAMPLE_IDS.maintenanceId,
-    basedOn: '2027-02-01T10:00:00.000Z',
-    ...MAINTENANCE_EXAMPLE,
-    target: { ruleId: EXAMPLE_IDS.ruleId },
-  },
+  example: { basedOn: '2027-02-01T10:00:00.000Z', ...MAINTENANCE_EXAMPLE, target: { ruleId: EXAMPLE_IDS.ruleId } },
   async handle({ maintenanceId, basedOn, ...input }, context) {
     const { stores, caller, now, record } = context;
     await stores.maintenance.hold(caller.orgId);
@@ -174,7 +169,6 @@ export const deleteMaintenance = defineOperation({
   effect: 'delete',
   input: StrictObject({ maintenanceId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), maintenanceId: IdText }),
-  example: { maintenanceId: EXAMPLE_IDS.maintenanceId },
   async handle({ maintenanceId }, context) {
     const { stores, caller, now, record } = context;
     await stores.maintenance.hold(caller.orgId);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { searchInput } from '#actions/list_page.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, MetricName, StrictObject } from '#actions/fields.ts';
+import { IdText, MetricName, StrictObject } from '#actions/fields.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 
@@ -38,13 +38,7 @@ export const describeLabels = defineOperation({
       { description: 'by name, at most 100' },
     ),
   }),
-  example: {
-    serviceId: IDS.serviceId,
-    metricName: 'http_request_duration_ms{route="/pay"}',
-    label: 'status',
-    text: '5',
-    valuesMax: 20,
-  },
+  example: { metricName: 'http_request_duration_ms{route="/pay"}', label: 'status', text: '5', valuesMax: 20 },
   async handle(
     { serviceId, metricName, label = null, text = '', valuesMax = VALUES },
     { caller, stores, metrics, now },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { searchInput } from '#actions/list_page.ts';
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#modules/metrics/chart.ts';
 import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
@@ -76,7 +76,7 @@ export const describeMetrics = defineOperation({
     nextOffset: nullable(Type.Integer()),
     nearest: Type.Array(Type.String(), { description: 'names that may have been meant, where nothing was found' }),
   }),
-  example: { serviceId: IDS.serviceId, text: 'http duration', sort: 'name', offset: 25, limit: 25 },
+  example: { text: 'http duration', sort: 'name', offset: 25, limit: 25 },
   async handle({ serviceId, text = '', sort = 'name', offset = 0, limit = LIMIT }, context) {
     const { caller, stores, metrics, now } = context;
     const service = await stores.services.get(caller.orgId, serviceId);
@@ -119,9 +119,7 @@ export const findServiceWithMetrics = defineOperation({
   summary: `Find the service whose metrics to show first: of the first ${SERVICES_ASKED * SERVICE_PAGES_MAX} by name the first that has sent some, else the first with the capability, else the first.`,
   permission: 'services:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ service: nullable(ServiceView) }),
-  example: {},
   async handle(_input, { caller, stores, metrics }) {
     const all = { text: undefined, serviceIds: undefined };
     let fallback: ServiceWithCapabilities | null = null;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -146,7 +146,6 @@ export const listMonitors = defineOperation({
       description: 'whether an active exception rule of the service opens incidents for them',
     }),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const monitors = await stores.monitors.list(service.id);
@@ -235,7 +234,6 @@ export const updateMonitor = defineOperation({
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
   example: {
-    monitorId: EXAMPLE_IDS.monitorId,
     basedOn: '2027-02-01T10:00:00.000Z',
     ...SCHEDULE_EXAMPLE,
     marginMinutes: 5,
@@ -274,7 +272,7 @@ export const restrictMonitor = defineOperation({
   effect: 'write',
   input: StrictObject({ monitorId: IdText, keyOnly: Type.Boolean() }),
   result: Type.Object({ monitorId: IdText, keyOnly: Type.Boolean() }),
-  example: { monitorId: EXAMPLE_IDS.monitorId, keyOnly: true },
+  example: { keyOnly: true },
   async handle({ monitorId, keyOnly }, { caller, stores, now, record }) {
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);
     await stores.monitors.setKeyOnly(monitor.id, keyOnly, now);
@@ -290,7 +288,7 @@ export const muteMonitor = defineOperation({
   effect: 'write',
   input: StrictObject({ monitorId: IdText, isMuted: Type.Boolean() }),
   result: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }),
-  example: { monitorId: EXAMPLE_IDS.monitorId, isMuted: true },
+  example: { isMuted: true },
   async handle({ monitorId, isMuted }, { caller, stores, now, record }) {
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);
     await stores.monitors.setMuted(monitor.id, isMuted, now);
@@ -308,7 +306,7 @@ export const resetMonitor = defineOperation({
   input: StrictObject({ monitorId: IdText, basedOn: BasedOn }),
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
-  example: { monitorId: EXAMPLE_IDS.monitorId, basedOn: '2027-02-01T10:00:00.000Z' },
+  example: { basedOn: '2027-02-01T10:00:00.000Z' },
   handle: ({ monitorId, basedOn }, context) =>
     saveEdited(monitorId, basedOn, (monitor) => useJobSchedule(monitor, context.now), context),
 });
@@ -322,7 +320,6 @@ export const deleteMonitor = defineOperation({
   stepUp: true,
   input: StrictObject({ monitorId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), monitorId: IdText, resolvedIncidentIds: Type.Array(IdText) }),
-  example: { monitorId: EXAMPLE_IDS.monitorId },
   async handle({ monitorId }, context) {
     const { caller, stores, record } = context;
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { VERDICTS } from '#modules/moving_in/decide/ledger.ts';
@@ -62,9 +62,7 @@ export const getMoveIn = defineOperation({
   summary: 'Tell how far the last move from another tool is, with its report and its plan.',
   permission: 'organization:manage',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ moveIn: nullable(MoveInView) }),
-  example: {},
   async handle(_input, { caller, stores, now }) {
     const [last] = await stores.moveIns.list(caller.orgId);
     return { moveIn: last === undefined ? null : toView(last, now) };
@@ -106,7 +104,7 @@ export const listMoveInItems = defineOperation({
     ),
     next: nullable(Type.Integer({ description: 'position to go on after' })),
   }),
-  example: { moveInId: IDS.moveInId, verdict: 'refused', after: 49 },
+  example: { verdict: 'refused', after: 49 },
   async handle({ moveInId, verdict, after = -1 }, { caller, stores }) {
     const move = await stores.moveIns.get(caller.orgId, moveInId);
     const rows = await stores.moveIns.listItems(move.id, { verdict: verdict ?? null, after, limit: SHOWN + 1 });
@@ -140,7 +138,7 @@ export const getMoveInText = defineOperation({
     next: nullable(Type.Integer({ description: 'character at which the next part begins' })),
   }),
   conflict: 'nothing was read yet',
-  example: { moveInId: IDS.moveInId, what: 'markdown', from: 0 },
+  example: { what: 'markdown', from: 0 },
   async handle({ moveInId, what, from = 0 }, { caller, stores }) {
     const move = await stores.moveIns.get(caller.orgId, moveInId);
     const text = await stores.moveIns.readText(move.id, what, { from, length: LENGTH });

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { addressOf } from '#modules/moving_in/ask.ts';
@@ -47,7 +47,7 @@ export const addMoveInFile = defineOperation({
   }),
   result: Type.Object({ length: Type.Integer({ description: 'characters of all files so far' }) }),
   conflict: 'the move is being read, or was',
-  example: { moveInId: IDS.moveInId, name: 'users.json', part: 0, text: '{"users":[]}' },
+  example: { name: 'users.json', part: 0, text: '{"users":[]}' },
   async handle({ moveInId, name, part, text }, { caller, stores, now, record }) {
     const { moveIns } = stores;
     const move = await moveIns.lock(caller.orgId, moveInId);
@@ -78,7 +78,7 @@ export const readMoveIn = defineOperation({
   }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is being worked on, or was read already',
-  example: { moveInId: IDS.moveInId, key: 'u+read-only', baseUrl: 'https://api.eu.pagerduty.com' },
+  example: { key: 'u+read-only', baseUrl: 'https://api.eu.pagerduty.com' },
   async handle({ moveInId, key, baseUrl }, context) {
     const { caller, stores, now, record, moveIns } = context;
     moveIns.requireRoom(caller.orgId);
@@ -109,7 +109,6 @@ export const planMoveIn = defineOperation({
   input: StrictObject({ moveInId: IdText }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is being worked on, or was not read yet',
-  example: { moveInId: IDS.moveInId },
   async handle({ moveInId }, context) {
     const { caller, stores, now, moveIns } = context;
     moveIns.requireRoom(caller.orgId);
@@ -134,7 +133,7 @@ export const applyMoveIn = defineOperation({
   }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is being worked on, or the plan is another one by now',
-  example: { moveInId: IDS.moveInId, fingerprint: '5f2c7c1c9b4f4d8e8f0a1b2c3d4e5f60' },
+  example: { fingerprint: '5f2c7c1c9b4f4d8e8f0a1b2c3d4e5f60' },
   async handle({ moveInId, fingerprint }, context) {
     const { caller, stores, now, record, moveIns } = context;
     moveIns.requireRoom(caller.orgId);
@@ -158,7 +157,6 @@ export const stopMoveIn = defineOperation({
   input: StrictObject({ moveInId: IdText }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is not being read',
-  example: { moveInId: IDS.moveInId },
   async handle({ moveInId }, { caller, stores, now, record, moveIns }) {
     const move = await stores.moveIns.lock(caller.orgId, moveInId);
     if (move.status !== 'reading') throw new AppError('conflict', 'this move is not being read');

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { nullable, StrictObject } from '#actions/fields.ts';
+import { nullable } from '#actions/fields.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
@@ -46,9 +46,7 @@ export const getDeliveryHealth = defineOperation({
   summary: 'Show which channels are set up, with which provider, and how recent deliveries went.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: DeliveryHealthView,
-  example: {},
   async handle(_input, { caller, stores, now, configuredChannels, installation }) {
     const since = now.subtract({ hours: DAYS_BACK * 24 });
     const health = await stores.deliveries.listHealth(caller.orgId, since, installation.simulatedIds);
@@ -92,13 +90,11 @@ export const getLateness = defineOperation({
   summary: 'Say what makes this server evaluate rules or page people late, as `/readyz` says it.',
   permission: 'oncall:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     late: Type.Array(Type.String(), {
       description: 'in words; empty while rules are evaluated and pages leave in time',
     }),
   }),
-  example: {},
   async handle(_input, { stores, now }) {
     const { unreadyBecause, rulesBehindBecause } = judgePager(await stores.pagerSigns.find(now), now);
     return { late: [...unreadyBecause, ...rulesBehindBecause] };

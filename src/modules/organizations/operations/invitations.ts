@@ -259,7 +259,6 @@ export const revokeInvitation = defineOperation({
   effect: 'delete',
   input: StrictObject({ invitationId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), invitationId: IdText }),
-  example: { invitationId: EXAMPLE_IDS.invitationId },
   async handle({ invitationId }, { caller, stores, now, record }) {
     const invitation = await stores.invitations.find(caller.orgId, invitationId, now);
     if (invitation === null || !(await stores.invitations.revoke(caller.orgId, invitationId, now))) {

@@ -137,7 +137,7 @@ export const changeRole = defineOperation({
   input: StrictObject({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }),
   result: Type.Object({ userId: IdText, role: RoleName, warnings: OnCallWarnings }),
   conflict: 'the last owner cannot be given another role, or somebody has changed the role since it was read',
-  example: { userId: EXAMPLE_IDS.userId, role: 'viewer', basedOn: 'editor' },
+  example: { role: 'viewer', basedOn: 'editor' },
   async handle({ userId, role, basedOn }, context) {
     const { caller, stores, now, record } = context;
     const { id, before } = await lockRoles(stores, caller, userId);
@@ -195,7 +195,7 @@ export const removeMember = defineOperation({
   }),
   result: Type.Object({ deleted: Type.Literal(true), userId: IdText }),
   conflict: 'the last owner can neither leave nor be removed',
-  example: { userId: EXAMPLE_IDS.userId, revokeApiKeyIds: [] },
+  example: { revokeApiKeyIds: [] },
   async handle({ userId, revokeApiKeyIds = [] }, context) {
     const { caller, stores, now, record } = context;
     if (revokeApiKeyIds.length > 0 && !caller.permissions.has('organization:manage')) {

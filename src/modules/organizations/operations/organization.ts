@@ -112,9 +112,7 @@ export const beginOrganizationExport = defineOperation({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: StrictObject({}),
   result: Type.Object({ ticket: Type.String() }),
-  example: {},
   async handle(_, { caller, stores, installation, now, record }) {
     if ((await findCallerRole(stores, caller)) !== 'owner') {
       throw new AppError('forbidden', 'only an owner can export the organization');

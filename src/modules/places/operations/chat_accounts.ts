@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
@@ -35,7 +35,6 @@ export const listChatAccounts = defineOperation({
   summary: 'List your chat accounts whose buttons act for you.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     accounts: Type.Array(
       Type.Object({
@@ -47,7 +46,6 @@ export const listChatAccounts = defineOperation({
       }),
     ),
   }),
-  example: {},
   async handle(_input, { caller, stores }) {
     const accounts = await stores.chatAccounts.list(caller.orgId, callerUser(caller));
     return {
@@ -69,7 +67,6 @@ export const unlinkChatAccount = defineOperation({
   effect: 'delete',
   input: StrictObject({ chatAccountId: IdText }),
   result: Type.Object({ chatAccountId: IdText, unlinked: Type.Boolean() }),
-  example: { chatAccountId: IDS.chatAccountId },
   async handle({ chatAccountId }, { caller, stores, record }) {
     const userId = callerUser(caller);
     const { kind, account, name } = await stores.chatAccounts.remove(caller.orgId, userId, chatAccountId);

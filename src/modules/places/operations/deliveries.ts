@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { DELIVERY_STATUSES } from '#modules/places/decide/delivery.ts';
@@ -24,7 +24,7 @@ export const listPlaceDeliveries = defineOperation({
     deliveries: Type.Array(PlaceDeliveryView),
     next: nullable(Type.Integer({ description: 'what is given as before for the next page; null on the last' })),
   }),
-  example: { placeId: IDS.placeId, status: 'sent', before: 1_000 },
+  example: { status: 'sent', before: 1_000 },
   async handle({ placeId, status, before }, { caller, stores }) {
     const place = await stores.places.get(caller.orgId, placeId);
     const page = { before: before ?? null, status: status ?? null, limit: PAGE + 1 };
@@ -47,7 +47,6 @@ export const redeliverToPlace = defineOperation({
   input: StrictObject({ deliveryId: IdText }),
   result: PlaceDeliveryView,
   conflict: 'the place is switched off',
-  example: { deliveryId: IDS.deliveryId },
   async handle({ deliveryId }, { caller, stores, now, record }) {
     const delivery = await stores.placeDeliveries.lock(caller.orgId, deliveryId);
     const place = await stores.places.get(caller.orgId, delivery.placeId);
@@ -66,7 +65,6 @@ export const testPlace = defineOperation({
   input: StrictObject({ placeId: IdText }),
   result: Type.Object({ placeId: IdText, source: Type.String({ description: 'marks the delivery' }) }),
   conflict: 'the place is switched off',
-  example: { placeId: IDS.placeId },
   async handle({ placeId }, { caller, stores, now, record }) {
     const place = await stores.places.lock(caller.orgId, placeId);
     if (!place.isOn) throw new AppError('conflict', 'the place is switched off; switch it on first');

@@ -198,7 +198,6 @@ export const updatePlace = defineOperation({
   }),
   conflict: 'another place has this name',
   example: {
-    placeId: IDS.placeId,
     name: 'Operations at night',
     settings: { channel: 'C0123456789', token: 'xoxb-token', signingSecret: 'secret' },
     routes: [{ serviceId: null, teamId: IDS.teamId, atLeast: null }],
@@ -249,7 +248,6 @@ export const deletePlace = defineOperation({
   effect: 'delete',
   input: StrictObject({ placeId: IdText }),
   result: Type.Object({ placeId: IdText, deleted: Type.Boolean() }),
-  example: { placeId: IDS.placeId },
   async handle({ placeId }, { caller, stores, record }) {
     const place = await stores.places.lock(caller.orgId, placeId);
     await stores.places.delete(place.id);
@@ -263,9 +261,7 @@ export const listPlaces = defineOperation({
   summary: 'List the places where incidents are announced, and how each fares.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ places: Type.Array(PlaceView) }),
-  example: {},
   async handle(_input, { caller, stores, baseUrl }) {
     const places = await stores.places.list(caller.orgId);
     const waiting = await stores.placeDeliveries.countWaiting(caller.orgId);

@@ -53,7 +53,6 @@ export const addEscalationPolicy = defineOperation({
   }),
   result: PolicyWithWarningsView,
   example: {
-    teamId: IDS.teamId,
     name: 'Primary, then secondary',
     steps: [
       { afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true, scheduleIds: [IDS.scheduleId] },

@@ -71,7 +71,6 @@ export const getEscalationPolicy = defineOperation({
   effect: 'read',
   input: StrictObject({ policyId: IdText }),
   result: Type.Object({ ...PolicyInUseView.properties, now: SimulationView }),
-  example: { policyId: EXAMPLE_IDS.policyId },
   async handle({ policyId }, context) {
     const { stores, caller, now } = context;
     const row = await stores.policies.get(caller.orgId, policyId);

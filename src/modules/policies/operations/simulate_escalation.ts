@@ -345,7 +345,6 @@ export const previewEscalation = defineOperation({
     warnings: Type.Array(Type.String(), { description: 'who would be on call for two steps at once, and when' }),
   }),
   example: {
-    teamId: EXAMPLE_IDS.teamId,
     policyId: EXAMPLE_IDS.policyId,
     steps: [{ afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true }],
     ...POLICY_DETAILS_EXAMPLE,

@@ -79,7 +79,6 @@ export const replaceEscalationPolicy = defineOperation({
   result: PolicyWithWarningsView,
   conflict: 'somebody has changed the policy since it was read',
   example: {
-    policyId: IDS.policyId,
     basedOn: EXAMPLE_STAMPS.updatedAt,
     name: POLICY_EXAMPLE.name,
     steps: [{ afterMinutes: 0, channels: ['call'], useSchedule: true }],

@@ -27,7 +27,6 @@ export const getProvisioning = defineOperation({
     'Get how the identity provider of the organization brings people in: its address, its token, its groups and what they are mapped to.',
   permission: 'organization:manage',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     baseUrl: Type.String({ description: 'address to give to the identity provider' }),
     token: nullable(
@@ -45,7 +44,6 @@ export const getProvisioning = defineOperation({
       { description: 'people who were deactivated and whom schedules still name; at most 200' },
     ),
   }),
-  example: {},
   async handle(_input, { caller: { orgId }, stores, baseUrl, now }) {
     const token = await stores.provisioning.findToken(orgId);
     const groups = await stores.scimGroups.list(orgId, null, { sorting: null, offset: 0, limit: GROUPS_MAX });
@@ -73,9 +71,7 @@ const createProvisioningToken = defineOperation({
     'Create the token with which the identity provider of the organization brings people in. It is shown this once. The token before it ends at once.',
   permission: 'organization:manage',
   effect: 'write',
-  input: StrictObject({}),
   result: Type.Object({ token: Type.String({ description: 'the secret, shown this once' }) }),
-  example: {},
   async handle(_input, context) {
     const { caller, stores, now, record } = context;
     await requireOwner(context);
@@ -91,10 +87,8 @@ const revokeProvisioningToken = defineOperation({
   summary: 'Revoke the token of the identity provider. Its next request is refused. Members, teams and roles stay.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true) }),
   refusals: ['not_found'],
-  example: {},
   async handle(_input, context) {
     const { caller, stores, now, record } = context;
     await requireOwner(context);
@@ -136,7 +130,7 @@ const mapProvisionedGroup = defineOperation({
   effect: 'write',
   input: StrictObject({ groupId: IdText, teamId: nullable(IdText), role: nullable(Type.Enum([...PROVISIONED_ROLES])) }),
   result: ProvisionedGroupView,
-  example: { groupId: IDS.provisionedGroupId, teamId: IDS.teamId, role: 'responder' },
+  example: { groupId: IDS.provisionedGroupId, role: 'responder' },
   async handle({ groupId, teamId, role }, context) {
     const { caller, stores, record } = context;
     await requireOwner(context);

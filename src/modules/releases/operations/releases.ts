@@ -1,15 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import {
-  EnvironmentName,
-  EXAMPLE_IDS,
-  IdText,
-  nullable,
-  ReleaseName,
-  StrictObject,
-  Timestamp,
-} from '#actions/fields.ts';
+import { EnvironmentName, IdText, nullable, ReleaseName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -57,7 +49,7 @@ export const listReleases = defineOperation({
     ),
     total: Type.Integer(),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId, search: '2027', offset: 0, limit: 10 },
+  example: { search: '2027', offset: 0, limit: 10 },
   async handle({ serviceId, search = '', offset = 0, limit = 10 }, { caller, stores, releases: reader, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 24 * service.retentionExceptions });
@@ -151,7 +143,7 @@ export const compareReleases = defineOperation({
     ),
     groupsTotal: Type.Integer(),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId, before: '2027.5.0', after: '2027.5.1' },
+  example: { before: '2027.5.0', after: '2027.5.1' },
   async handle({ serviceId, before, after }, { caller, stores, releases, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 24 * service.retentionExceptions });
@@ -196,12 +188,7 @@ export const recordDeploy = defineOperation({
     at: Type.Optional(Timestamp),
   }),
   result: Type.Object({ deployId: IdText, at: Timestamp }),
-  example: {
-    serviceId: EXAMPLE_IDS.serviceId,
-    release: '2027.5.1',
-    environment: 'production',
-    at: '2027-05-01T12:00:00Z',
-  },
+  example: { release: '2027.5.1', environment: 'production', at: '2027-05-01T12:00:00Z' },
   async handle({ serviceId, release, environment, at }, { caller, stores, now, record, installation: { limits } }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const deploy = { serviceIds: [service.id], release, environment, name: null, url: null, startedAt: null };

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -155,7 +155,6 @@ export const readRuleHistory = defineOperation({
   }),
   validate: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
-    serviceId: EXAMPLE_IDS.serviceId,
     metricName: 'http_request_duration_ms{route="/pay"}',
     aggregation: 'avg',
     windowMinutes: 5,

@@ -152,7 +152,6 @@ export const replayRule = defineOperation({
   }),
   validate: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
-    serviceId: EXAMPLE_IDS.serviceId,
     ruleId: EXAMPLE_IDS.ruleId,
     metricName: 'http_request_duration_ms{route="/pay"}',
     aggregation: 'avg',
@@ -277,12 +276,7 @@ export const replayExceptionRule = defineOperation({
     ),
     isCut: Type.Boolean({ description: `whether there were more than ${GROUPS_MAX} exceptions to judge` }),
   }),
-  example: {
-    serviceId: EXAMPLE_IDS.serviceId,
-    minSeverity: 'error',
-    settings: { inEnvironment: 'prod*', withTag: 'customer:acme' },
-    days: 14,
-  },
+  example: { minSeverity: 'error', settings: { inEnvironment: 'prod*', withTag: 'customer:acme' }, days: 14 },
   async handle({ serviceId, minSeverity, settings, days }, { caller, stores, exceptions, now }) {
     const config = { minSeverity };
     const complete = settingsOf(unwrap(parseRuleSettings({ kind: 'exception', config }, settings ?? {}, 'settings')));

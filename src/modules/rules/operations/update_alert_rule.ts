@@ -92,7 +92,6 @@ export const replaceAlertRule = defineOperation({
   result: RuleView,
   conflict: 'somebody has changed the rule since it was read',
   example: {
-    ruleId: IDS.ruleId,
     basedOn: RULE_EXAMPLE.updatedAt,
     name: RULE_EXAMPLE.name,
     config: { ...RULE_EXAMPLE.config, threshold: 1200 },

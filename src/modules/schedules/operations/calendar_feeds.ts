@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -38,7 +38,6 @@ export const createCalendarFeed = defineOperation({
   effect: 'write',
   input: StrictObject({ scheduleId: IdText }),
   result: CalendarFeedView,
-  example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, context) {
     const { caller, stores, now, baseUrl, installation, record } = context;
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
@@ -60,7 +59,6 @@ export const getCalendarFeed = defineOperation({
   effect: 'read',
   input: StrictObject({ scheduleId: IdText }),
   result: Type.Object({ scheduleId: IdText, url: nullable(Type.String()), createdAt: nullable(Timestamp) }),
-  example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, context) {
     const schedule = await context.stores.schedules.find(context.caller.orgId, scheduleId);
     if (schedule === null) throw notFound('scheduleId', 'schedule');
@@ -77,7 +75,6 @@ export const revokeCalendarFeed = defineOperation({
   effect: 'delete',
   input: StrictObject({ scheduleId: IdText }),
   result: Type.Object({ revoked: Type.Literal(true), scheduleId: IdText }),
-  example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, { caller, stores, now, record }) {
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
     if (!(await stores.calendarFeeds.revoke(caller.orgId, schedule.id, now))) {

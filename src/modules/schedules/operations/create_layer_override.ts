@@ -35,7 +35,6 @@ export const createLayerOverride = defineOperation({
   }),
   validate: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
   example: {
-    scheduleId: EXAMPLE_IDS.scheduleId,
     layerId: 'rotation',
     userId: EXAMPLE_IDS.otherUserId,
     startAt: '2027-02-06T09:00',

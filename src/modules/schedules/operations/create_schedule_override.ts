@@ -75,7 +75,6 @@ export const deleteScheduleOverride = defineOperation({
   effect: 'delete',
   input: StrictObject({ overrideId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), overrideId: IdText }),
-  example: { overrideId: IDS.overrideId },
   async handle({ overrideId }, context) {
     const { stores, caller, record } = context;
     const override = await stores.schedules.getOverride(caller.orgId, overrideId);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, Name, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { isoOf, parseIsoMs } from '#kernel/wall_clock.ts';
@@ -149,7 +149,7 @@ export const updateHolidayCalendar = defineOperation({
   effect: 'write',
   input: StrictObject({ calendarId: IdText, ...CALENDAR_FIELDS }),
   result: CalendarView,
-  example: { calendarId: EXAMPLE_IDS.calendarId, ...CALENDAR_EXAMPLE },
+  example: { ...CALENDAR_EXAMPLE },
   async handle({ calendarId, ...input }, { stores, caller, now, record }) {
     const calendar = await stores.holidayCalendars.lock(caller.orgId, calendarId);
     const schedules = await stores.holidayCalendars.listSchedules(caller.orgId, calendar.id);
@@ -179,7 +179,6 @@ export const deleteHolidayCalendar = defineOperation({
   input: StrictObject({ calendarId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), calendarId: IdText }),
   conflict: 'a layer uses it',
-  example: { calendarId: EXAMPLE_IDS.calendarId },
   async handle({ calendarId }, { stores, caller, record }) {
     const calendar = await stores.holidayCalendars.lock(caller.orgId, calendarId);
     const schedules = await stores.holidayCalendars.listSchedules(caller.orgId, calendar.id);
@@ -198,9 +197,7 @@ export const listHolidayCalendars = defineOperation({
   summary: 'List the calendars of holidays, with their dates, and why an address cannot be read.',
   permission: 'oncall:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ calendars: Type.Array(CalendarView) }),
-  example: {},
   async handle(_input, { stores, caller }) {
     const calendars = await stores.holidayCalendars.list(caller.orgId);
     const views: Static<typeof CalendarView>[] = [];
@@ -219,7 +216,6 @@ export const refreshHolidayCalendar = defineOperation({
   input: StrictObject({ calendarId: IdText }),
   result: CalendarView,
   conflict: 'its dates are typed in',
-  example: { calendarId: EXAMPLE_IDS.calendarId },
   async handle({ calendarId }, { stores, caller, now, record }) {
     const calendar = await stores.holidayCalendars.lock(caller.orgId, calendarId);
     if (calendar.url === null) throw new AppError('conflict', 'the dates of this calendar are typed in');

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { nullable, Timestamp } from '#actions/fields.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -32,9 +32,7 @@ export const getOwnCalendar = defineOperation({
     'Show the secret address under which calendar programs read all of your shifts; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ calendar: nullable(OwnCalendarView) }),
-  example: {},
   async handle(_input, context) {
     const ownCalendar = await findOwnCalendar(context);
     if (ownCalendar === null) return { calendar: null };
@@ -49,9 +47,7 @@ export const renewOwnCalendar = defineOperation({
     'Make a new secret address under which calendar programs read your shifts in every schedule. The previous address stops working at once, and the new one when you leave the organization.',
   permission: 'organization:view',
   effect: 'write',
-  input: StrictObject({}),
   result: OwnCalendarView,
-  example: {},
   async handle(_input, { caller, stores, now, baseUrl, installation, record }) {
     const { orgId } = caller;
     const { userId } = await stores.people.lockMembership(orgId, callerUser(caller));
@@ -73,9 +69,7 @@ export const revokeOwnCalendar = defineOperation({
   summary: 'Revoke the secret address of your shifts: it stops working from the next request on.',
   permission: 'organization:view',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({ revoked: Type.Literal(true) }),
-  example: {},
   async handle(_input, { caller, stores, record }) {
     const userId = callerUser(caller);
     if (!(await stores.ownCalendars.delete(caller.orgId, userId))) {

@@ -44,7 +44,6 @@ export const setScheduleLayers = defineOperation({
   }),
   conflict: 'somebody else has changed the schedule since it was read',
   example: {
-    scheduleId: EXAMPLE_IDS.scheduleId,
     readAt: SCHEDULE_EXAMPLE.updatedAt,
     name: SCHEDULE_EXAMPLE.name,
     timezone: SCHEDULE_EXAMPLE.timezone,
@@ -108,7 +107,7 @@ export const duplicateSchedule = defineOperation({
   effect: 'write',
   input: StrictObject({ scheduleId: IdText, name: Name }),
   result: Type.Object({ ...ScheduleView.properties, warnings: OnCallWarnings }),
-  example: { scheduleId: EXAMPLE_IDS.scheduleId, name: 'Secondary' },
+  example: { name: 'Secondary' },
   async handle({ scheduleId, name }, context) {
     const { stores, caller, now, record } = context;
     const original = await stores.schedules.lock(caller.orgId, scheduleId);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
 import { SINGLE_VALUE_KINDS } from '#modules/metrics/decide/quantile.ts';
@@ -103,7 +103,6 @@ export const getIngestStatus = defineOperation({
   effect: 'read',
   input: StrictObject({ serviceId: IdText }),
   result: IngestStatusView,
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, context) {
     const { caller, stores, now, metrics, exceptions } = context;
     const service = await stores.services.get(caller.orgId, serviceId);

@@ -38,7 +38,6 @@ export const revealIngestKey = defineOperation({
   effect: 'read',
   input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ serviceId: IdText, ingestionKey: Type.String(), dsn: Type.String() }),
-  example: { serviceId: IDS.serviceId },
   async handle({ serviceId }, context) {
     const service = await context.stores.services.get(context.caller.orgId, serviceId);
     return { serviceId: service.id, ...(await readCredentials(service, context)) };

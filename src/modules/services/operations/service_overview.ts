@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -40,7 +40,6 @@ export const getServiceActivity = defineOperation({
     events: HOURLY,
     refused: Type.Integer({ minimum: 0, description: 'points, events and requests in these hours' }),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores, now, metrics, exceptions }) {
     const { id } = await stores.services.get(caller.orgId, serviceId);
     const from = firstHour(now);
@@ -135,7 +134,6 @@ export const getServiceOnCall = defineOperation({
       { description: 'the owner first' },
     ),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller: { orgId }, stores, now }) {
     const service = await stores.services.get(orgId, serviceId);
     const rules = await stores.alertRules.listOfService(orgId, service.id, LIST_LIMIT);
@@ -200,7 +198,6 @@ export const listReleaseHealth = defineOperation({
     ),
     total: COUNT,
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const page = await stores.sentItems.listReleases(service.id, now.subtract({ hours: 24 * DAYS }), RELEASES_MAX);

@@ -47,7 +47,7 @@ export const setServiceTeam = defineOperation({
   effect: 'write',
   input: StrictObject({ serviceId: IdText, teamId: OwningTeam }),
   result: ServiceView,
-  example: { serviceId, teamId: IDS.teamId },
+  example: { serviceId },
   handle: ({ serviceId, teamId }, context) =>
     changeService(serviceId, context, async (service) => {
       const { stores, caller } = context;

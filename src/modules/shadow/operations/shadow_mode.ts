@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
 
@@ -26,7 +26,6 @@ export const getShadowMode = defineOperation({
   summary: 'Show since when the organization and its services are in shadow mode.',
   permission: 'oncall:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({
     organizationSince: nullable(Timestamp),
     services: Type.Array(Type.Object({ serviceId: IdText, name: Type.String(), since: Timestamp }), {
@@ -34,7 +33,6 @@ export const getShadowMode = defineOperation({
     }),
     openIncidents: SHADOW_FIELDS.openIncidents,
   }),
-  example: {},
   async handle(_input, { caller, stores }) {
     const services = await stores.shadow.listServices(caller.orgId, SERVICES_MAX);
     return {
@@ -78,7 +76,7 @@ export const setServiceShadow = defineOperation({
   stepUp: true,
   input: StrictObject({ serviceId: IdText, enabled: Type.Boolean() }),
   result: Type.Object({ serviceId: IdText, ...SHADOW_FIELDS }),
-  example: { serviceId: IDS.serviceId, enabled: true },
+  example: { enabled: true },
   async handle({ serviceId, enabled }, { caller, stores, now, record }) {
     const service = await stores.services.lock(caller.orgId, serviceId);
     const before = service.shadowSince;

@@ -80,7 +80,7 @@ export const endMemberSessions = defineOperation({
     sessionId: Type.Optional(Type.String({ description: 'only this one; all when left out' })),
   }),
   result: Type.Object({ deleted: Type.Literal(true), userId: IdText, endedSessions: Type.Integer() }),
-  example: { userId: EXAMPLE_IDS.userId, sessionId: EXAMPLE_IDS.sessionId },
+  example: { sessionId: EXAMPLE_IDS.sessionId },
   async handle({ userId, sessionId }, context) {
     const { caller, stores, record } = context;
     const { orgId } = caller;

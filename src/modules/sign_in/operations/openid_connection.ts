@@ -98,9 +98,7 @@ export const removeOpenidConnection = defineOperation({
     'Disconnect the provider of the organization. Sessions that were begun through it act no more from the next request on. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true) }),
-  example: {},
   async handle(_input, context) {
     const { caller, stores, record } = context;
     await requireOwner(context);

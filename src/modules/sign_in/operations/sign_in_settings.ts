@@ -16,9 +16,7 @@ export const getSignInSettings = defineOperation({
   summary: 'Show how people sign in to the organization: its provider, its mail domains, and the networks it admits.',
   permission: 'organization:manage',
   effect: 'read',
-  input: StrictObject({}),
   result: SignInSettingsView,
-  example: {},
   handle: (_input, { caller, stores, baseUrl }) => readSignInSettings(stores, caller.orgId, baseUrl),
 });
 

@@ -34,8 +34,6 @@ export const publishIncident = defineOperation({
   result: PublicationView,
   conflict: 'the incident is resolved, or is on this page already',
   example: {
-    statusPageId: IDS.statusPageId,
-    incidentId: IDS.incidentId,
     title: 'Payments are slow',
     stage: 'investigating',
     impact: 'degraded',
@@ -94,7 +92,6 @@ export const addStatusUpdate = defineOperation({
   result: PublicationView,
   conflict: `the incident is resolved, or has ${UPDATES_MAX} updates on the page`,
   example: {
-    publicationId: IDS.publicationId,
     stage: 'monitoring',
     text: 'Payments are as fast as usual again. We keep watching.',
     title: 'Payments were slow',
@@ -147,7 +144,6 @@ export const retractPublication = defineOperation({
   effect: 'delete',
   input: StrictObject({ publicationId: IdText }),
   result: Type.Object({ publicationId: IdText, retracted: Type.Boolean() }),
-  example: { publicationId: IDS.publicationId },
   async handle({ publicationId }, { caller, stores, record }) {
     const { id, pageId, incidentId, title } = await stores.publications.lock(caller.orgId, publicationId);
     await stores.publications.delete(id);
@@ -163,7 +159,6 @@ export const listPublications = defineOperation({
   effect: 'read',
   input: StrictObject({ incidentId: IdText }),
   result: Type.Object({ publications: Type.Array(PublicationView) }),
-  example: { incidentId: IDS.incidentId },
   async handle({ incidentId }, { caller, stores, now }) {
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const rows = await stores.publications.listOfIncident(caller.orgId, incident.id);

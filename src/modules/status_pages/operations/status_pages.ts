@@ -58,7 +58,6 @@ export const updateStatusPage = defineOperation({
   result: StatusPageView,
   conflict: 'another page has this address, or somebody has changed the page since it was read',
   example: {
-    statusPageId: IDS.statusPageId,
     version: 1,
     slug: 'acme-shop',
     title: 'Acme shop status',
@@ -92,7 +91,6 @@ export const deleteStatusPage = defineOperation({
   effect: 'delete',
   input: StrictObject({ statusPageId: IdText }),
   result: Type.Object({ statusPageId: IdText, deleted: Type.Boolean() }),
-  example: { statusPageId: IDS.statusPageId },
   async handle({ statusPageId }, { caller, stores, record }) {
     const page = await stores.statusPages.lock(caller.orgId, statusPageId);
     const components = await stores.statusPages.listComponents(page.id);
@@ -107,9 +105,7 @@ export const listStatusPages = defineOperation({
   summary: 'List the status pages of the organization with the services on each.',
   permission: 'organization:view',
   effect: 'read',
-  input: StrictObject({}),
   result: Type.Object({ statusPages: Type.Array(StatusPageView) }),
-  example: {},
   async handle(_input, { caller, stores, baseUrl }) {
     const pages = await stores.statusPages.list(caller.orgId);
     const components = Map.groupBy(await stores.statusPages.listAllComponents(caller.orgId), ({ pageId }) => pageId);

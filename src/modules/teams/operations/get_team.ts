@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineOperation, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
@@ -34,7 +34,6 @@ export const getTeam = defineOperation({
     policies: Type.Array(PolicyView),
     warnings: Type.Array(WarningView),
   }),
-  example: { teamId: EXAMPLE_IDS.teamId },
   async handle({ teamId }, context) {
     const { stores, caller } = context;
     const [team] = await readTeams([await stores.teams.get(caller.orgId, teamId)], context);

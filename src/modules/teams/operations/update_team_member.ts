@@ -99,7 +99,7 @@ export const moveTeamMember = defineOperation({
   effect: 'write',
   input: StrictObject({ teamId: IdText, memberId: IdText, to: Type.Enum(['up', 'down']) }),
   result: Type.Object({ memberIds: Type.Array(IdText, { description: 'all of the team, in their order' }) }),
-  example: { teamId: IDS.teamId, memberId: IDS.memberId, to: 'up' },
+  example: { to: 'up' },
   async handle({ teamId, memberId, to }, { stores, caller, now, record }) {
     const team = await stores.teams.lock(caller.orgId, teamId);
     const members = await stores.teams.listMembers(caller.orgId, [team.id]);
