@@ -39,13 +39,11 @@ export class MaintenanceStore extends PostgresStore {
   }
 
   async get(orgId: Id<'org'>, maintenanceId: string): Promise<MaintenanceRow> {
-    const row = await this.selectFrom('maintenance_windows as m')
+    return await this.selectFrom('maintenance_windows as m')
       .select(columns(MaintenanceEntity, 'm'))
       .where('m.org_id', '=', orgId)
       .where('m.id', '=', asId('maintenance', maintenanceId))
-      .executeTakeFirst();
-    if (row === undefined) throw notFound('maintenanceId', 'maintenance window');
-    return row;
+      .executeTakeFirstOrThrow(() => notFound('maintenanceId', 'maintenance window'));
   }
 
   async insert(maintenance: NewMaintenance, now: Temporal.Instant): Promise<MaintenanceRow> {

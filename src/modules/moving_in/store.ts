@@ -31,12 +31,10 @@ export class MoveInStore extends PostgresStore {
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, moveInId: string): Promise<MoveInRow> {
-    const row = await this.#rows()
+    return await this.#rows()
       .where('m.org_id', '=', orgId)
       .where('m.id', '=', asId('movein', moveInId))
-      .executeTakeFirst();
-    if (row === undefined) throw notFound('moveInId', 'move from another tool');
-    return row;
+      .executeTakeFirstOrThrow(() => notFound('moveInId', 'move from another tool'));
   }
 
   /** Throws `not_found`. Locked until the transaction ends. */

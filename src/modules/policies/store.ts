@@ -130,8 +130,9 @@ export class PolicyStore extends PostgresStore {
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
-    const policy = await this.#policies(orgId).where('p.id', '=', asId('policy', policyId)).executeTakeFirst();
-    if (policy === undefined) throw notFound(path, 'escalation policy');
+    const policy = await this.#policies(orgId)
+      .where('p.id', '=', asId('policy', policyId))
+      .executeTakeFirstOrThrow(() => notFound(path, 'escalation policy'));
     return readPolicy(policy);
   }
 

@@ -109,9 +109,9 @@ export class TeamStore extends PostgresStore {
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
-    const team = await this.#teams(orgId).where('t.id', '=', asId('team', teamId)).executeTakeFirst();
-    if (team === undefined) throw notFound(path, 'team');
-    return team;
+    return await this.#teams(orgId)
+      .where('t.id', '=', asId('team', teamId))
+      .executeTakeFirstOrThrow(() => notFound(path, 'team'));
   }
 
   /** The team, locked until the transaction ends: nobody deletes it meanwhile, and members join one after another. */
@@ -262,8 +262,7 @@ export class TeamStore extends PostgresStore {
       .where('org_id', '=', orgId)
       .where('user_id', '=', asId('user', userId))
       .forKeyShare()
-      .executeTakeFirst();
-    if (membership === undefined) throw notFound('userId', 'user');
+      .executeTakeFirstOrThrow(() => notFound('userId', 'user'));
     return membership.user_id;
   }
 

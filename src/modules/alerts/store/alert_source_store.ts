@@ -145,16 +145,14 @@ export class AlertSourceStore extends PostgresStore {
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, sourceId: string): Promise<AlertSourceRow> {
-    const source = await this.#named(orgId, sourceId).executeTakeFirst();
-    if (source === undefined) throw notFound('sourceId', 'source of alerts');
-    return source;
+    return await this.#named(orgId, sourceId).executeTakeFirstOrThrow(() => notFound('sourceId', 'source of alerts'));
   }
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, sourceId: string): Promise<AlertSourceRow> {
-    const source = await this.#named(orgId, sourceId).forUpdate().executeTakeFirst();
-    if (source === undefined) throw notFound('sourceId', 'source of alerts');
-    return source;
+    return await this.#named(orgId, sourceId)
+      .forUpdate()
+      .executeTakeFirstOrThrow(() => notFound('sourceId', 'source of alerts'));
   }
 
   #named(orgId: Id<'org'>, sourceId: string) {

@@ -23,13 +23,11 @@ export class AuditStreamStore extends PostgresStore {
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, streamId: string): Promise<AuditStreamRow> {
-    const stream = await this.#streams()
+    return await this.#streams()
       .where('s.org_id', '=', orgId)
       .where('s.id', '=', asId('auditstream', streamId))
       .forUpdate()
-      .executeTakeFirst();
-    if (stream === undefined) throw notFound('auditStreamId', 'stream of the audit log');
-    return stream;
+      .executeTakeFirstOrThrow(() => notFound('auditStreamId', 'stream of the audit log'));
   }
 
   async insert(

@@ -21,17 +21,18 @@ export class IssueTrackerStore extends PostgresStore {
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, trackerId: string): Promise<IssueTrackerRow> {
-    const tracker = await this.#trackers(orgId).where('t.id', '=', asId('tracker', trackerId)).executeTakeFirst();
-    if (tracker === undefined) throw notFound('trackerId', 'issue tracker');
-    return tracker;
+    return await this.#trackers(orgId)
+      .where('t.id', '=', asId('tracker', trackerId))
+      .executeTakeFirstOrThrow(() => notFound('trackerId', 'issue tracker'));
   }
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, trackerId: string): Promise<IssueTrackerRow> {
     const id = asId('tracker', trackerId);
-    const tracker = await this.#trackers(orgId).where('t.id', '=', id).forUpdate().executeTakeFirst();
-    if (tracker === undefined) throw notFound('trackerId', 'issue tracker');
-    return tracker;
+    return await this.#trackers(orgId)
+      .where('t.id', '=', id)
+      .forUpdate()
+      .executeTakeFirstOrThrow(() => notFound('trackerId', 'issue tracker'));
   }
 
   /**

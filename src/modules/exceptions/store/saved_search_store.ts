@@ -28,13 +28,11 @@ export class SavedSearchStore extends PostgresStore {
 
   /** Returns a search that the person may change: their own, or one of somebody who has left. Throws `not_found`. */
   async getOwn(orgId: Id<'org'>, userId: Id<'user'>, searchId: string): Promise<SavedSearchRow> {
-    const search = await this.#searches(orgId)
+    return await this.#searches(orgId)
       .where('x.id', '=', asId('search', searchId))
       .where(({ eb, or }) => or([eb('x.user_id', '=', userId), eb('x.user_id', 'is', null)]))
       .forUpdate()
-      .executeTakeFirst();
-    if (search === undefined) throw notFound('searchId', 'saved search');
-    return search;
+      .executeTakeFirstOrThrow(() => notFound('searchId', 'saved search'));
   }
 
   async countOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<number> {

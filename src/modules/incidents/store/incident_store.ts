@@ -162,13 +162,11 @@ export class IncidentStore extends PostgresStore {
 
   /** Throws `not_found`, also for one that is older than its service keeps. */
   async get(orgId: Id<'org'>, incidentId: string, now: Temporal.Instant): Promise<IncidentRow> {
-    const incident = await incidents(this.db)
+    return await incidents(this.db)
       .where('i.org_id', '=', orgId)
       .where('i.id', '=', asId('incident', incidentId))
       .where((eb) => eb.not(isOutdated(eb, now)))
-      .executeTakeFirst();
-    if (incident === undefined) throw notFound('incidentId', 'incident');
-    return incident;
+      .executeTakeFirstOrThrow(() => notFound('incidentId', 'incident'));
   }
 
   /** The row, locked until the transaction ends; null when it is gone. */

@@ -89,14 +89,12 @@ export class MonitorStore extends PostgresStore {
 
   /** Locked until the transaction ends. Throws `not_found`. */
   async lock(orgId: Id<'org'>, monitorId: string): Promise<MonitorRow> {
-    const row = await this.selectFrom('monitors as m')
+    return await this.selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.org_id', '=', orgId)
       .where('m.id', '=', asId('monitor', monitorId))
       .forUpdate()
-      .executeTakeFirst();
-    if (row === undefined) throw notFound('monitorId', 'cron monitor');
-    return row;
+      .executeTakeFirstOrThrow(() => notFound('monitorId', 'cron monitor'));
   }
 
   async save(

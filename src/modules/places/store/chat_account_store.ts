@@ -99,8 +99,7 @@ export class ChatAccountStore extends PostgresStore {
       .where('a.user_id', '=', userId)
       .where('a.account', 'is not', null)
       .forUpdate()
-      .executeTakeFirst();
-    if (account === undefined) throw notFound('chatAccountId', 'linked chat account');
+      .executeTakeFirstOrThrow(() => notFound('chatAccountId', 'linked chat account'));
     await this.deleteFrom('chat_accounts').where('id', '=', id).execute();
     return account;
   }

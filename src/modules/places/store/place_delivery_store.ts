@@ -127,13 +127,11 @@ export class PlaceDeliveryStore extends PostgresStore {
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, deliveryId: string): Promise<PlaceDeliveryRow> {
-    const delivery = await this.#deliveries()
+    return await this.#deliveries()
       .where('d.org_id', '=', orgId)
       .where('d.id', '=', asId('delivery', deliveryId))
       .forUpdate()
-      .executeTakeFirst();
-    if (delivery === undefined) throw notFound('deliveryId', 'delivery');
-    return delivery;
+      .executeTakeFirstOrThrow(() => notFound('deliveryId', 'delivery'));
   }
 
   /** Sends a delivery again, for as long as a new one. */

@@ -31,16 +31,14 @@ export class PlaceStore extends PostgresStore {
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, placeId: string): Promise<PlaceRow> {
-    const place = await this.#named(orgId, placeId).executeTakeFirst();
-    if (place === undefined) throw notFound('placeId', 'place');
-    return place;
+    return await this.#named(orgId, placeId).executeTakeFirstOrThrow(() => notFound('placeId', 'place'));
   }
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, placeId: string): Promise<PlaceRow> {
-    const place = await this.#named(orgId, placeId).forUpdate().executeTakeFirst();
-    if (place === undefined) throw notFound('placeId', 'place');
-    return place;
+    return await this.#named(orgId, placeId)
+      .forUpdate()
+      .executeTakeFirstOrThrow(() => notFound('placeId', 'place'));
   }
 
   /** Finds a place by its id alone: what a vendor sends names no organization. */

@@ -125,14 +125,12 @@ export class AlertRuleStore extends PostgresStore {
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, ruleId: string, path = 'ruleId'): Promise<AlertRuleRow> {
-    const rule = await this.selectFrom('alert_rules as r')
+    return await this.selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select(columns(AlertRuleEntity, 'r'))
       .where('r.org_id', '=', orgId)
       .where('r.id', '=', asId('rule', ruleId))
-      .executeTakeFirst();
-    if (rule === undefined) throw notFound(path, 'alert rule');
-    return rule;
+      .executeTakeFirstOrThrow(() => notFound(path, 'alert rule'));
   }
 
   /** The entity, locked until the transaction ends; `get` it first, which also looks at the service. */

@@ -45,8 +45,7 @@ export class HolidayCalendarStore extends PostgresStore {
       .where('c.org_id', '=', orgId)
       .where('c.id', '=', asId('calendar', calendarId))
       .forUpdate()
-      .executeTakeFirst();
-    if (calendar === undefined) throw notFound('calendarId', 'calendar of holidays');
+      .executeTakeFirstOrThrow(() => notFound('calendarId', 'calendar of holidays'));
     return readable(calendar);
   }
 

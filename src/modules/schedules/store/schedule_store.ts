@@ -231,13 +231,11 @@ export class ScheduleStore extends PostgresStore {
     overrideId: string,
     path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'scheduleId' | 'startAt' | 'endAt'>> {
-    const override = await this.selectFrom('schedule_overrides as o')
+    return await this.selectFrom('schedule_overrides as o')
       .select(columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'startAt', 'endAt']))
       .where('o.org_id', '=', orgId)
       .where('o.id', '=', asId('override', overrideId))
-      .executeTakeFirst();
-    if (override === undefined) throw notFound(path, 'override');
-    return override;
+      .executeTakeFirstOrThrow(() => notFound(path, 'override'));
   }
 
   /** Throws `not_found` with the path of the field that named it. Resolves to what it was. */
@@ -246,13 +244,11 @@ export class ScheduleStore extends PostgresStore {
     overrideId: string,
     path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'layerId' | 'userId' | 'startAt' | 'endAt'>> {
-    const deleted = await this.deleteFrom('schedule_overrides as o')
+    return await this.deleteFrom('schedule_overrides as o')
       .where('o.org_id', '=', orgId)
       .where('o.id', '=', asId('override', overrideId))
       .returning(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'layerId', 'userId', 'startAt', 'endAt']))
-      .executeTakeFirst();
-    if (deleted === undefined) throw notFound(path, 'override');
-    return deleted;
+      .executeTakeFirstOrThrow(() => notFound(path, 'override'));
   }
 
   /** The overrides of all the schedules that end after `after`, oldest first. */

@@ -54,8 +54,7 @@ export class PublicationStore extends PostgresStore {
       .where('u.org_id', '=', orgId)
       .where('u.id', '=', asId('publication', publicationId))
       .forUpdate('u')
-      .executeTakeFirst();
-    if (publication === undefined) throw notFound('publicationId', 'publication');
+      .executeTakeFirstOrThrow(() => notFound('publicationId', 'publication'));
     return readable(publication);
   }
 

@@ -29,16 +29,14 @@ export class StatusPageStore extends PostgresStore {
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, pageId: string): Promise<StatusPageRow> {
-    const page = await this.#named(orgId, pageId).executeTakeFirst();
-    if (page === undefined) throw notFound('statusPageId', 'status page');
-    return page;
+    return await this.#named(orgId, pageId).executeTakeFirstOrThrow(() => notFound('statusPageId', 'status page'));
   }
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, pageId: string): Promise<StatusPageRow> {
-    const page = await this.#named(orgId, pageId).forUpdate().executeTakeFirst();
-    if (page === undefined) throw notFound('statusPageId', 'status page');
-    return page;
+    return await this.#named(orgId, pageId)
+      .forUpdate()
+      .executeTakeFirstOrThrow(() => notFound('statusPageId', 'status page'));
   }
 
   /** Finds the page at an address with its version, in one statement. */
