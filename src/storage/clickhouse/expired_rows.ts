@@ -5,6 +5,7 @@ import { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { type DataTable, ROLLUP_TABLES, type RollupTable } from '#storage/clickhouse/layout.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 
 /**
  * Settings of deletions: the answer comes when the order is durable, and ClickHouse carries it out later. On a cluster
@@ -121,7 +122,8 @@ export class ExpiredRows {
   }
 
   async #isDeleting(table: AgingTable): Promise<boolean> {
-    const pending = await this.#rows<[string]>(
+    const pending = await readRows<[string]>(
+      this.#client,
       `SELECT mutation_id FROM ${this.#client.layout.system('mutations')}
        WHERE database = {database:String} AND table = {table:String} AND NOT is_done LIMIT 1
        SETTINGS skip_unavailable_shards = 1`,
@@ -140,7 +142,8 @@ export class ExpiredRows {
   async #deleteOlder(table: AgingTable, { serviceIds }: RetentionTier, cutoff: Temporal.Instant): Promise<void> {
     const scope = { services: serviceIds.map(uuidOf), before: cutoff.epochMilliseconds };
     const condition = `${OF_SERVICES} AND ${table.time} < ${BEFORE}`;
-    const outdated = await this.#rows<[string]>(
+    const outdated = await readRows<[string]>(
+      this.#client,
       `SELECT DISTINCT _partition_id FROM ${table.name} WHERE ${condition}`,
       scope,
     );
@@ -171,7 +174,8 @@ export class ExpiredRows {
 
   /** Oldest first. */
   async #partitions(table: AgingTable, condition = '1'): Promise<string[]> {
-    const affected = await this.#rows<[string]>(
+    const affected = await readRows<[string]>(
+      this.#client,
       `SELECT DISTINCT partition_id FROM ${this.#client.layout.system('parts')}
        WHERE database = {database:String} AND table = {table:String} AND active AND ${condition} ORDER BY partition_id
        SETTINGS skip_unavailable_shards = 1`,
@@ -188,18 +192,6 @@ export class ExpiredRows {
 
   #storedIn({ name }: AgingTable): Record<string, unknown> {
     return { database: this.#client.database, table: this.#client.layout.stored(name) };
-  }
-
-  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<Row>();
-    });
   }
 
   async #command(query: string, parameters: Record<string, unknown> = {}): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 
 /** Counts of each service, by the hour in epoch milliseconds; hours without any are absent. */
 export type HourlyCounts = ReadonlyMap<Id<'service'>, ReadonlyMap<number, number>>;
@@ -14,13 +14,9 @@ export async function queryHourlyCounts(
   since: Temporal.Instant,
 ): Promise<HourlyCounts> {
   if (serviceIds.length === 0) return new Map();
-  const rows = await withClickHouseErrors(async () => {
-    const result = await client.query({
-      query,
-      query_params: { services: serviceIds.map(uuidOf), since: since.epochMilliseconds },
-      format: 'JSONCompactEachRow',
-    });
-    return await result.json<[service: string, hour: number | string, count: number | string]>();
+  const rows = await readRows<[service: string, hour: number | string, count: number | string]>(client, query, {
+    services: serviceIds.map(uuidOf),
+    since: since.epochMilliseconds,
   });
   const idOf = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
   const counts = new Map<Id<'service'>, Map<number, number>>();
@@ -48,13 +44,9 @@ export async function queryRecentActivity(
   serviceId: Id<'service'>,
   since: Temporal.Instant,
 ): Promise<RecentActivity> {
-  const rows = await withClickHouseErrors(async () => {
-    const result = await client.query({
-      query,
-      query_params: { service: uuidOf(serviceId), since: since.epochMilliseconds },
-      format: 'JSONCompactEachRow',
-    });
-    return await result.json<[lastAt: number | string, count: number | string]>();
+  const rows = await readRows<[lastAt: number | string, count: number | string]>(client, query, {
+    service: uuidOf(serviceId),
+    since: since.epochMilliseconds,
   });
   const [lastAt, count] = (rows[0] ?? [0, 0]).map(Number);
   return { lastAt: lastAt ? fromEpochMilliseconds(lastAt) : null, count: count ?? 0 };

@@ -1,4 +1,5 @@
 import { AppError } from '#kernel/errors.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
@@ -13,8 +14,7 @@ import {
 } from '#modules/exceptions/store/exception_counter.ts';
 import type { EventPlace } from '#modules/exceptions/store/exception_event_pages.ts';
 import type { FirstEvent } from '#modules/rules/decide/replay_exceptions.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { faultTypeOf, withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { faultTypeOf } from '#storage/clickhouse/faults.ts';
 import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 
 /** Groups with an event for which all conditions hold. */
@@ -39,13 +39,7 @@ interface Rendered {
 }
 
 /** Finds groups by what their events say, at a bounded cost. The caller has checked whose services they are. */
-export class EventSearch {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class EventSearch extends ClickHouseStore {
   /** Throws `invalid_input` for a search that takes too long. */
   async find(
     services: readonly ServiceEvents[],
@@ -94,24 +88,19 @@ export class EventSearch {
   }
 
   async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      try {
-        const result = await this.#client.query({
-          query,
-          query_params: parameters,
-          use_multipart_params_auto: true,
-          format: 'JSONCompactEachRow',
-          clickhouse_settings: { ...LOOKED_AT, max_execution_time: SECONDS_MAX, timeout_overflow_mode: 'throw' },
-        });
-        return await result.json<Row>();
-      } catch (error) {
-        if (faultTypeOf(error) !== 'TIMEOUT_EXCEEDED') throw error;
-        throw new AppError('invalid_input', 'the search takes too long: choose a service, or search for less', {
-          faults: [{ path: 'query', message: 'takes too long: choose a service, or search for less' }],
-          cause: error,
-        });
-      }
-    });
+    try {
+      return await this.rows<Row>(query, parameters, {
+        ...LOOKED_AT,
+        max_execution_time: SECONDS_MAX,
+        timeout_overflow_mode: 'throw',
+      });
+    } catch (error) {
+      if (faultTypeOf(error) !== 'TIMEOUT_EXCEEDED') throw error;
+      throw new AppError('invalid_input', 'the search takes too long: choose a service, or search for less', {
+        faults: [{ path: 'query', message: 'takes too long: choose a service, or search for less' }],
+        cause: error,
+      });
+    }
   }
 }
 
@@ -221,20 +210,14 @@ const IN_GROUP = "at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')";
 const COPIES = 10;
 
 /** Lists the users and the events of a group, page by page, from narrow columns. */
-export class EventLists {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class EventLists extends ClickHouseStore {
   /** Lists users after `after`, the one seen last first. */
   async listUsers(
     scope: GroupScope,
     after: { readonly atMs: number; readonly key: string } | null,
     limit: number,
   ): Promise<AffectedUser[]> {
-    const rows = await this.#rows<[key: string, events: string, first: string, last: string, id: string]>(
+    const rows = await this.rows<[key: string, events: string, first: string, last: string, id: string]>(
       `SELECT user_key, ${EVENTS}, toUnixTimestamp64Milli(min(at)), toUnixTimestamp64Milli(max(at)) AS last,
          argMax(event_id, at)
        FROM exception_events PREWHERE ${ofGroup(scope)} AND user_key != '' GROUP BY user_key
@@ -258,7 +241,7 @@ export class EventLists {
   /** Lists events from `from` on, newest first. */
   async listEvents(scope: GroupScope, from: EventPlace | null, limit: number): Promise<ListedEvent[]> {
     const place = "(at, event_id) <= (fromUnixTimestamp64Milli({at:Int64}, 'UTC'), {event:UUID})";
-    const rows = await this.#rows<[at: string, id: string, ...texts: string[]]>(
+    const rows = await this.rows<[at: string, id: string, ...texts: string[]]>(
       `SELECT at_ms, id, environment, release, user_key, level FROM (
          SELECT toUnixTimestamp64Milli(at) AS at_ms, event_id AS id, environment, release, user_key, level
          FROM exception_events PREWHERE ${ofGroup(scope)} ${from === null ? '' : `AND ${place}`}
@@ -287,7 +270,7 @@ export class EventLists {
     const unnamed = events.filter(({ userKey }) => userKey.startsWith('id:'));
     if (unnamed.length === 0) return new Map();
     const field = (name: string) => `JSONExtractString(payload, 'user', '${name}')`;
-    const rows = await this.#rows<[id: string, name: string]>(
+    const rows = await this.rows<[id: string, name: string]>(
       `SELECT event_id, if(${field('email')} != '', ${field('email')}, ${field('username')}) FROM exception_events
        PREWHERE ${ofGroup(scope)} AND event_id IN {ids:Array(UUID)}
          AND at IN (SELECT fromUnixTimestamp64Milli(arrayJoin({times:Array(Int64)}), 'UTC'))`,
@@ -298,7 +281,7 @@ export class EventLists {
 
   /** Counts the events of each hour since then, by the hour in epoch milliseconds. */
   async countByHour(scope: GroupScope, since: Temporal.Instant): Promise<Map<number, number>> {
-    const rows = await this.#rows<[hour: string, events: string]>(
+    const rows = await this.rows<[hour: string, events: string]>(
       `SELECT toUnixTimestamp(toStartOfHour(at)) AS hour, ${EVENTS} FROM exception_events
        PREWHERE ${ofGroup(scope)} GROUP BY hour`,
       { ...parametersOf(scope), since: Math.max(scope.keptSince.epochMilliseconds, since.epochMilliseconds) },
@@ -312,7 +295,7 @@ export class EventLists {
     since: Temporal.Instant,
     limit: number,
   ): Promise<Map<Id<'group'>, FirstEvent>> {
-    const rows = await this.#rows<
+    const rows = await this.rows<
       [group: string, level: Level, environment: string, release: string, tags: Record<string, string>]
     >(
       `SELECT group_id, argMin(level, at), argMin(environment, at), argMin(release, at), argMin(tags, at)
@@ -326,13 +309,6 @@ export class EventLists {
         { level, environment: environment || null, release: release || null, tags },
       ]),
     );
-  }
-
-  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
-      return await result.json<Row>();
-    });
   }
 }
 

@@ -1,8 +1,7 @@
 import { EMPTY_TOTALS, type GroupTotals, type ReleaseCount } from '#modules/exceptions/decide/group_counts.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** The events of a group that its service still keeps. */
 export interface GroupScope {
@@ -78,13 +77,7 @@ interface OriginCount extends ReleaseCount {
 }
 
 /** Counts whole groups of events. One sent twice counts once. The caller has checked whose groups they are. */
-export class ExceptionCounter {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class ExceptionCounter extends ClickHouseStore {
   /** Returns totals by group id; a group without events has empty totals. */
   async count(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupTotals>> {
     const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
@@ -103,23 +96,23 @@ export class ExceptionCounter {
       since: scopes[0]?.keptSince.epochMilliseconds ?? 0,
     };
     const [totals, days, environments, releases] = await Promise.all([
-      this.#rows<[group: string, events: string, users: string, unhandled: string, handled: string]>(
+      this.rows<[group: string, events: string, users: string, unhandled: string, handled: string]>(
         `SELECT ${group} AS taker, ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled')
          FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY taker`,
         parameters,
       ),
-      this.#rows<[group: string, day: string, events: string]>(
+      this.rows<[group: string, day: string, events: string]>(
         `SELECT ${group} AS taker, toDate(at) AS day, ${EVENTS} FROM exception_events PREWHERE ${OF_GROUPS}
          GROUP BY taker, day ORDER BY day`,
         parameters,
       ),
-      this.#rows<[group: string, environment: string, events: string]>(
+      this.rows<[group: string, environment: string, events: string]>(
         `SELECT ${group} AS taker, environment, ${EVENTS} AS events FROM exception_events PREWHERE ${OF_GROUPS}
          WHERE environment != '' GROUP BY taker, environment
          ORDER BY events DESC, environment LIMIT ${ENVIRONMENTS_MAX} BY taker`,
         parameters,
       ),
-      this.#rows<[group: string, release: string, events: string, users: string, ...times: string[]]>(
+      this.rows<[group: string, release: string, events: string, users: string, ...times: string[]]>(
         `SELECT ${group} AS taker, release, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
            toUnixTimestamp64Milli(max(at)) AS last, count() OVER (PARTITION BY taker)
          FROM exception_events PREWHERE ${OF_GROUPS} WHERE release != '' GROUP BY taker, release
@@ -160,7 +153,7 @@ export class ExceptionCounter {
    */
   async countByOrigin(scope: GroupScope, limit: number): Promise<OriginCount[]> {
     const { serviceId, groupId, keptSince, mergedIds = [] } = scope;
-    const rows = await this.#rows<[release: string, environment: string, ...counts: string[]]>(
+    const rows = await this.rows<[release: string, environment: string, ...counts: string[]]>(
       `SELECT release, environment, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
          toUnixTimestamp64Milli(max(at)) AS last
        FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY release, environment
@@ -181,7 +174,7 @@ export class ExceptionCounter {
   async listGroups(services: readonly ServiceEvents[], origin: EventOrigin): Promise<Id<'group'>[]> {
     const groupsByService = await Promise.all(
       services.map(async (some) => {
-        const rows = await this.#rows<[group: string]>(
+        const rows = await this.rows<[group: string]>(
           `SELECT DISTINCT group_id FROM exception_origins
            WHERE service_id IN {services:Array(UUID)} AND last_at >= ${since()}${
              origin.environment === undefined ? '' : ' AND environment = {environment:String}'
@@ -202,7 +195,7 @@ export class ExceptionCounter {
   ): Promise<FoundValues> {
     const valuesByService = await Promise.all(
       services.map((some) =>
-        this.#rows<[value: string, events: string, last: string]>(
+        this.rows<[value: string, events: string, last: string]>(
           `SELECT ${column}, count(), toUnixTimestamp64Milli(max(at)) FROM exception_events PREWHERE ${OF_SERVICES}
            WHERE ${column} != '' AND positionCaseInsensitiveUTF8(${column}, {text:String}) > 0 GROUP BY ${column}`,
           { ...parametersOf(some), text },
@@ -216,18 +209,6 @@ export class ExceptionCounter {
     }
     const sorted = [...rank].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([value]) => value);
     return { values: sorted.slice(0, limit), total: sorted.length };
-  }
-
-  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<Row>();
-    });
   }
 }
 

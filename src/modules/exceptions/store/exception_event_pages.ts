@@ -1,7 +1,6 @@
 import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
 import { uuidOf } from '#kernel/ids.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { groupParameters, type GroupScope, isOfGroup } from '#modules/exceptions/store/exception_counter.ts';
 
@@ -43,13 +42,7 @@ const PLACE = "(at, event_id) {order} (fromUnixTimestamp64Milli({at:Int64}, 'UTC
 const FOREVER_MS = 7_258_118_400_000;
 
 /** Reads a group event by event, however many it has: costs what is shown. */
-export class ExceptionEventPages {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class ExceptionEventPages extends ClickHouseStore {
   async list(scope: GroupScope, { from, within, limit }: PageOptions): Promise<EventPage> {
     const parameters = {
       service: uuidOf(scope.serviceId),
@@ -116,14 +109,6 @@ export class ExceptionEventPages {
   }
 
   async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query,
-        query_params: parameters,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: LOOKED_AT,
-      });
-      return await result.json<Row>();
-    });
+    return await this.rows<Row>(query, parameters, LOOKED_AT);
   }
 }

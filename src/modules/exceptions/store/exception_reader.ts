@@ -1,10 +1,10 @@
 import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
 import type { GroupPeriods, ValueCount } from '#modules/exceptions/decide/group_counts.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { type HourlyCounts, queryHourlyCounts, queryRecentActivity } from '#storage/clickhouse/hourly_counts.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import {
   EVENTS,
   ExceptionCounter,
@@ -49,15 +49,14 @@ const inGroup = (scope: GroupScope): string =>
   `service_id = {service:UUID} AND ${isOfGroup(scope)} AND at >= ${instant('since')}`;
 
 /** Reads of exception events, one sent twice counted once. The caller has checked that groups are the organization's. */
-export class ExceptionReader {
+export class ExceptionReader extends ClickHouseStore {
   readonly counter: ExceptionCounter;
   readonly pages: ExceptionEventPages;
   readonly lists: EventLists;
   readonly search: EventSearch;
-  readonly #client: ClickHouseClient;
 
   constructor(client: ClickHouseClient) {
-    this.#client = client;
+    super(client);
     this.counter = new ExceptionCounter(client);
     this.pages = new ExceptionEventPages(client);
     this.lists = new EventLists(client);
@@ -67,7 +66,7 @@ export class ExceptionReader {
   /** Counts the events of all groups of the service since then. */
   async countOfService(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
     const { count } = await queryRecentActivity(
-      this.#client,
+      this.client,
       `SELECT 0, ${EVENTS} FROM exception_events WHERE service_id = {service:UUID} AND at >= ${instant('since')}`,
       serviceId,
       since,
@@ -78,7 +77,7 @@ export class ExceptionReader {
   /** The events of each service since then, by hour. */
   async countByHour(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<HourlyCounts> {
     return await queryHourlyCounts(
-      this.#client,
+      this.client,
       `SELECT service_id, toUnixTimestamp(toStartOfHour(at)) AS hour, ${EVENTS} FROM exception_events
        PREWHERE service_id IN {services:Array(UUID)} AND at >= ${instant('since')} GROUP BY service_id, hour`,
       serviceIds,
@@ -94,7 +93,7 @@ export class ExceptionReader {
     { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
     limit: number,
   ): Promise<NewRelease[]> {
-    const rows = await this.#rows<[release: string, at: string, service: string]>(
+    const rows = await this.rows<[release: string, at: string, service: string]>(
       `SELECT release, toUnixTimestamp64Milli(min(first_at)) AS begun, service_id FROM exception_origins
        WHERE service_id IN {services:Array(UUID)} AND release != '' GROUP BY service_id, release
        HAVING begun >= {from:Int64} AND begun < {to:Int64} ORDER BY begun DESC, release LIMIT {limit:UInt32}`,
@@ -120,7 +119,7 @@ export class ExceptionReader {
   async #countSince(since: number, scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
     const groups = new Map(scopes.map(({ groupId }) => [uuidOf(groupId), groupId]));
     const merged = mergedOf(scopes);
-    const rows = await this.#rows<[group: string, events: string, users: string]>(
+    const rows = await this.rows<[group: string, events: string, users: string]>(
       `SELECT ${mergedGroupOf(merged)} AS taker, ${EVENTS}, ${USERS} FROM exception_events
        PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}
        GROUP BY taker`,
@@ -140,7 +139,7 @@ export class ExceptionReader {
 
   /** Counts the group's events in each of two weeks. */
   async countWeeks(scope: GroupScope, { weekStart, weekBeforeStart }: GroupPeriods): Promise<WeekCounts> {
-    const [row] = await this.#rows<string[]>(
+    const [row] = await this.rows<string[]>(
       `SELECT uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
          uniqExactIf(cityHash64(event_id), at < ${instant('week')})
        FROM exception_events PREWHERE ${inGroup(scope)} AND at >= ${instant('week_before')}`,
@@ -174,7 +173,7 @@ export class ExceptionReader {
    * events alone.
    */
   async #newestTimes(scope: GroupScope, limit: number): Promise<readonly number[]> {
-    const rows = await this.#rows<[at: string]>(
+    const rows = await this.rows<[at: string]>(
       `SELECT toUnixTimestamp64Milli(at) FROM (
          SELECT at, event_id FROM exception_events PREWHERE ${inGroup(scope)}
          ORDER BY at DESC, event_id DESC LIMIT ${COPIES} * {limit:UInt32})
@@ -189,7 +188,7 @@ export class ExceptionReader {
     times: readonly number[],
     { sample, tags, values }: TagSampling,
   ): Promise<Map<string, ValueCount[]>> {
-    const rows = await this.#rows<[tag: string, value: string, events: string]>(
+    const rows = await this.rows<[tag: string, value: string, events: string]>(
       `SELECT tag, value, count() AS events FROM (
          SELECT tags FROM exception_events PREWHERE ${inGroup(scope)}
          ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {sample:UInt32})
@@ -207,19 +206,12 @@ export class ExceptionReader {
   }
 
   async #listNewestOf(scope: GroupScope, times: readonly number[], limit: number): Promise<ExceptionEvent[]> {
-    const rows = await this.#rows<[payload: string]>(
+    const rows = await this.rows<[payload: string]>(
       `SELECT payload FROM exception_events PREWHERE ${inGroup(scope)}
        ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
       { ...parametersOf(scope), since: oldestOf(scope, times, limit), limit },
     );
     return rows.map(([payload]) => parseEvent(payload));
-  }
-
-  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
-      return await result.json<Row>();
-    });
   }
 }
 

@@ -2,7 +2,7 @@ import type { Exemplar } from '#modules/metrics/decide/exemplar.ts';
 import { exemplarName, isWithinHistogram } from '#modules/metrics/decide/exemplar.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { insertRows, LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
@@ -16,19 +16,13 @@ export interface ServiceExemplar {
 const COLUMNS = 'service_id, metric, at, trace_id, span_id, value, tags';
 
 /** Exemplars of metrics. The caller has checked that the service is the organization's. */
-export class ExemplarStore {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class ExemplarStore extends ClickHouseStore {
   /** The same exemplars under the same token count once, and so do equal ones. */
   async insert(exemplars: readonly ServiceExemplar[], token: string): Promise<void> {
     if (exemplars.length === 0) return;
     const rows = new RowBinary();
     for (const { serviceId, exemplar } of exemplars) writeRow(rows, serviceId, exemplar);
-    await insertRows(this.#client, `metric_exemplars (${COLUMNS})`, rows.bytes(), { token, acknowledged: 'at_once' });
+    await insertRows(this.client, `metric_exemplars (${COLUMNS})`, rows.bytes(), { token, acknowledged: 'at_once' });
   }
 
   /**
@@ -45,7 +39,7 @@ export class ExemplarStore {
     const wanted = { ...selector, name: exemplarName(selector.name), matchers };
     const partMs = Math.max(1, Math.ceil((toMs - fromMs) / parts));
     return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
+      const result = await this.client.query({
         query: `SELECT metric, toUnixTimestamp64Milli(at) AS ms, trace_id, span_id, value, any(tags) AS labels FROM metric_exemplars
           WHERE ${seriesConditions(wanted)}
             AND at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')

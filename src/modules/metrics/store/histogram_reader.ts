@@ -42,7 +42,7 @@ import {
 } from '#modules/metrics/store/rule_history_query.ts';
 import type { RuleValues } from '#modules/rules/decide/replay.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
+import { readLong, tooManyDays } from '#storage/clickhouse/read_rows.ts';
 
 /** Counts of series of each kind beside the buckets. */
 type SeriesCounts = Readonly<Record<BesideBuckets, number>>;

@@ -2,6 +2,7 @@ import { isCounted, type PointKind } from '#modules/metrics/decide/point.ts';
 import type { SingleValueKind } from '#modules/metrics/decide/quantile.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
@@ -121,13 +122,7 @@ const SECONDS_MAX = 10;
  * Lists the metrics of a service, and the labels by which their series differ. The caller has checked that it is the
  * organization's.
  */
-export class MetricCatalog {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class MetricCatalog extends ClickHouseStore {
   /** Metrics with points of `since` or later, those of one histogram as one; `total` counts all that match. */
   async search(
     serviceId: Id<'service'>,
@@ -325,15 +320,6 @@ export class MetricCatalog {
   }
 
   async #rows<Row>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: { ...LOOKED_AT, max_execution_time: SECONDS_MAX },
-      });
-      return await result.json<Row>();
-    });
+    return await this.rows<Row>(query, parameters, { ...LOOKED_AT, max_execution_time: SECONDS_MAX });
   }
 }

@@ -8,7 +8,6 @@ import { slideWindow } from '#modules/metrics/decide/sliding_windows.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { LOOKED_AT, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { type Heatmap, HistogramReader, tooMuch } from '#modules/metrics/store/histogram_reader.ts';
@@ -18,7 +17,7 @@ import {
   queryRecentActivity,
   type RecentActivity,
 } from '#storage/clickhouse/hourly_counts.ts';
-import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
+import { ClickHouseStore, readLong, tooManyDays } from '#storage/clickhouse/read_rows.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
 import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
@@ -47,8 +46,7 @@ export interface RankedValues {
 }
 
 /** Reads of metric points. The caller has checked that the service is the organization's. */
-export class MetricReader {
-  readonly #client: ClickHouseClient;
+export class MetricReader extends ClickHouseStore {
   readonly #histograms: HistogramReader;
   readonly #rollups: RollupState;
   /** Histories are long: a few at a time, so that nothing else waits for the store. */
@@ -57,7 +55,7 @@ export class MetricReader {
   readonly exemplars: ExemplarStore;
 
   constructor(client: ClickHouseClient) {
-    this.#client = client;
+    super(client);
     this.#rollups = new RollupState(client);
     this.catalog = new MetricCatalog(client);
     this.#histograms = new HistogramReader(client, this.catalog);
@@ -88,20 +86,14 @@ export class MetricReader {
     selector,
     keptSince,
   }: Pick<MetricQuery, 'serviceId' | 'selector' | 'keptSince'>): Promise<boolean> {
-    return await isOfDeltas(this.#client, { serviceId, selector, keptMs: keptSince.epochMilliseconds });
+    return await isOfDeltas(this.client, { serviceId, selector, keptMs: keptSince.epochMilliseconds });
   }
 
   async #values(query: MetricQuery): Promise<BucketValue[]> {
     const { sql, parameters } = bucketQueryOf(query);
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: sql,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: { ...LOOKED_AT, output_format_json_quote_denormals: 1 },
-      });
-      return await result.json<[start: string, value: number | string]>();
+    const rows = await this.rows<[start: string, value: number | string]>(sql, parameters, {
+      ...LOOKED_AT,
+      output_format_json_quote_denormals: 1,
     });
     return rows.map(([start, value]) => ({ at: Number(start), value: toFinite(value) }));
   }
@@ -150,7 +142,7 @@ export class MetricReader {
   }
 
   async #chartRows<Row>(query: ReturnType<typeof chartQueryOf>): Promise<Row[]> {
-    return await readLong<Row>(this.#client, query, tooMuch);
+    return await readLong<Row>(this.client, query, tooMuch);
   }
 
   /** The newest value of each of these series since then, by its key; absent for one that has none, or has ended. */
@@ -159,28 +151,19 @@ export class MetricReader {
     series: readonly { readonly name: string; readonly key: bigint }[],
     since: Temporal.Instant,
   ): Promise<ReadonlyMap<bigint, number>> {
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT toString(series), argMax(value, ts), argMax(kind, ts) FROM metric_points FINAL
+    const rows = await this.rows<[series: string, value: number | string, kind: string]>(
+      `SELECT toString(series), argMax(value, ts), argMax(kind, ts) FROM metric_points FINAL
           PREWHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND series IN {series:Array(UInt64)}
             AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
           GROUP BY metric, series`,
-        query_params: {
-          service: uuidOf(serviceId),
-          metrics: [...new Set(series.map(({ name }) => name))],
-          series: series.map(({ key }) => key),
-          since: since.epochMilliseconds,
-        },
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: {
-          ...SEES_ALL_ACKNOWLEDGED,
-          max_execution_time: 10,
-          output_format_json_quote_denormals: 1,
-        },
-      });
-      return await result.json<[series: string, value: number | string, kind: string]>();
-    });
+      {
+        service: uuidOf(serviceId),
+        metrics: [...new Set(series.map(({ name }) => name))],
+        series: series.map(({ key }) => key),
+        since: since.epochMilliseconds,
+      },
+      { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: 10, output_format_json_quote_denormals: 1 },
+    );
     return new Map(
       rows.flatMap(([key, value, kind]) => (kind === 'stale' ? [] : [[BigInt(key), Number(value)] as const])),
     );
@@ -188,16 +171,12 @@ export class MetricReader {
 
   /** Distinct names that bear points of `since` or later, sorted; at most 10,000. */
   async listNames(serviceId: Id<'service'>, since: Temporal.Instant): Promise<string[]> {
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT metric FROM metric_names WHERE service_id = {service:UUID}
+    const rows = await this.rows<[metric: string]>(
+      `SELECT metric FROM metric_names WHERE service_id = {service:UUID}
           GROUP BY metric HAVING max(last_at) >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
           ORDER BY metric LIMIT ${NAMES_MAX}`,
-        query_params: { service: uuidOf(serviceId), since: since.epochMilliseconds },
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<[metric: string]>();
-    });
+      { service: uuidOf(serviceId), since: since.epochMilliseconds },
+    );
     return rows.map(([metric]) => metric);
   }
 
@@ -207,7 +186,7 @@ export class MetricReader {
    */
   async readHistory(query: RuleHistoryQuery): Promise<RuleValues> {
     return await this.#histories(async () => {
-      const rows = await readLong<(number | string)[]>(this.#client, ruleHistoryQueryOf(query), tooManyDays);
+      const rows = await readLong<(number | string)[]>(this.client, ruleHistoryQueryOf(query), tooManyDays);
       const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
       if (question !== null) return await this.#histograms.readHistory(query, question);
       const slots = { first: query.firstMs / 60_000, last: query.lastMs / 60_000 };
@@ -225,42 +204,32 @@ export class MetricReader {
     const places = new Map(wanted.map((metric) => [`${metric.serviceId} ${metric.metricName}`, metric]));
     if (places.size === 0) return new Map();
     const services = new Map([...places.values()].map(({ serviceId }) => [uuidOf(serviceId), serviceId]));
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT toString(service_id), metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+    const rows = await this.rows<[service: string, metric: string, at: string]>(
+      `SELECT toString(service_id), metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
           WHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
           GROUP BY service_id, metric`,
-        query_params: {
-          services: [...services.keys()],
-          metrics: [...new Set([...places.values()].map(({ metricName }) => metricName))],
-        },
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<[service: string, metric: string, at: string]>();
-    });
+      {
+        services: [...services.keys()],
+        metrics: [...new Set([...places.values()].map(({ metricName }) => metricName))],
+      },
+    );
     return new Map(rows.map(([service, metric, at]) => [`${services.get(service)} ${metric}`, Number(at)]));
   }
 
   /** Whether any of the services has sent points that are still kept. */
   async hasAny(serviceIds: readonly Id<'service'>[]): Promise<boolean> {
     if (serviceIds.length === 0) return false;
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: 'SELECT 1 FROM metric_names WHERE service_id IN {services:Array(UUID)} LIMIT 1',
-        query_params: { services: serviceIds.map(uuidOf) },
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<[number]>();
-    });
+    const rows = await this.rows<[number]>(
+      'SELECT 1 FROM metric_names WHERE service_id IN {services:Array(UUID)} LIMIT 1',
+      { services: serviceIds.map(uuidOf) },
+    );
     return rows.length > 0;
   }
 
   /** The points of each service since then, by hour. */
   async countByHour(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<HourlyCounts> {
     return await queryHourlyCounts(
-      this.#client,
+      this.client,
       `SELECT service_id, toUnixTimestamp(toStartOfHour(ts)) AS hour, count() FROM metric_points
        WHERE service_id IN {services:Array(UUID)} AND ${IS_SAMPLE}
          AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
@@ -274,15 +243,11 @@ export class MetricReader {
   /** Returns the time of the newest point of each service; a service without kept points is absent. */
   async lastPoints(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, Temporal.Instant>> {
     if (serviceIds.length === 0) return new Map();
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT service_id, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+    const rows = await this.rows<[service: string, lastAt: number | string]>(
+      `SELECT service_id, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
           WHERE service_id IN {services:Array(UUID)} GROUP BY service_id`,
-        query_params: { services: serviceIds.map(uuidOf) },
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<[service: string, lastAt: number | string]>();
-    });
+      { services: serviceIds.map(uuidOf) },
+    );
     const idOf = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
     return new Map(
       rows.flatMap(([uuid, lastAt]) => {
@@ -298,7 +263,7 @@ export class MetricReader {
    */
   async recentActivity(serviceId: Id<'service'>, since: Temporal.Instant): Promise<RecentActivity> {
     return await queryRecentActivity(
-      this.#client,
+      this.client,
       `SELECT
          greatest(toUnixTimestamp64Milli(max(ts)),
            (SELECT toUnixTimestamp64Milli(max(last_at)) FROM metric_names WHERE service_id = {service:UUID})),

@@ -1,8 +1,8 @@
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { STAMPS_OF_MS } from '#modules/metrics/decide/series_points.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 
 /** A metric of a service, without labels. */
@@ -61,28 +61,24 @@ async function ask<Row extends readonly unknown[]>(
 ): Promise<Row[]> {
   const services = metrics.map(({ serviceId }) => uuidOf(serviceId));
   const names = metrics.map(({ name }) => name);
-  return await withClickHouseErrors(async () => {
-    const result = await client.query({
-      query,
-      query_params: {
-        since: sinceMs,
-        services: [...new Set(services)],
-        metrics: [...new Set(names)],
-        target_services: services,
-        target_metrics: names,
-      },
-      use_multipart_params_auto: true,
-      format: 'JSONCompactEachRow',
-      clickhouse_settings: {
-        ...SEES_ALL_ACKNOWLEDGED,
-        max_execution_time: 10,
-        max_result_bytes: RESULT_BYTES_MAX,
-        result_overflow_mode: 'throw',
-        output_format_json_quote_denormals: 1,
-      },
-    });
-    return await result.json<Row>();
-  });
+  return await readRows<Row>(
+    client,
+    query,
+    {
+      since: sinceMs,
+      services: [...new Set(services)],
+      metrics: [...new Set(names)],
+      target_services: services,
+      target_metrics: names,
+    },
+    {
+      ...SEES_ALL_ACKNOWLEDGED,
+      max_execution_time: 10,
+      max_result_bytes: RESULT_BYTES_MAX,
+      result_overflow_mode: 'throw',
+      output_format_json_quote_denormals: 1,
+    },
+  );
 }
 
 const RESULT_BYTES_MAX = String(64 * 1024 * 1024);

@@ -1,6 +1,6 @@
 import { uuidOf } from '#kernel/ids.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { COUNTER, type MetricOf, START } from '#modules/metrics/store/point_rows.ts';
 
@@ -127,14 +127,9 @@ function parametersOf(metrics: readonly MetricOf[], { sinceMs, untilMs }: Span):
 }
 
 async function ask<Row>(client: ClickHouseClient, query: string, parameters: Record<string, unknown>): Promise<Row[]> {
-  return await withClickHouseErrors(async () => {
-    const result = await client.query({
-      query,
-      query_params: parameters,
-      use_multipart_params_auto: true,
-      format: 'JSONCompactEachRow',
-      clickhouse_settings: { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: 10, output_format_json_quote_denormals: 1 },
-    });
-    return await result.json<Row>();
+  return await readRows<Row>(client, query, parameters, {
+    ...SEES_ALL_ACKNOWLEDGED,
+    max_execution_time: 10,
+    output_format_json_quote_denormals: 1,
   });
 }

@@ -1,10 +1,9 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { keysOf } from '#kernel/records.ts';
 import { DAY_MS, type ReadPeriod, type Stretch, type ValidRollups } from '#modules/metrics/decide/rollup_plan.ts';
 import { SMALL_FALL_PARTS } from '#modules/metrics/decide/series_points.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_rows.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 
 /** Kinds of a row: `newest_is` and `opening_is` are one of these. */
@@ -136,32 +135,22 @@ const VALID = `
     WHERE is_valid)`;
 
 /** Tells which rollups may stand for the points of a service. */
-export class RollupState {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class RollupState extends ClickHouseStore {
   /**
    * Returns the valid rollups within the period. They may be read for some seconds, even if they become outdated
    * meanwhile.
    */
   async findValid(serviceId: Id<'service'>, period: ReadPeriod): Promise<ValidRollups> {
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: VALID,
-        query_params: {
-          service: uuidOf(serviceId),
-          // Days need all of their hours.
-          since: Math.floor(period.fromMs / DAY_MS) * (DAY_MS / 1_000),
-          until: Math.ceil(period.toMs / DAY_MS) * (DAY_MS / 1_000),
-        },
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: SEES_ALL_ACKNOWLEDGED,
-      });
-      return await result.json<[hours: Stretches, days: Stretches]>();
-    });
+    const rows = await this.rows<[hours: Stretches, days: Stretches]>(
+      VALID,
+      {
+        service: uuidOf(serviceId),
+        // Days need all of their hours.
+        since: Math.floor(period.fromMs / DAY_MS) * (DAY_MS / 1_000),
+        until: Math.ceil(period.toMs / DAY_MS) * (DAY_MS / 1_000),
+      },
+      SEES_ALL_ACKNOWLEDGED,
+    );
     const [hours, days] = rows[0] ?? [[], []];
     return { hours: hours.map(inMs), days: days.map(inMs) };
   }

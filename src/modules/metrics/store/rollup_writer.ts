@@ -2,6 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 
 import { DAY_MS, HOUR_MS } from '#modules/metrics/decide/rollup_plan.ts';
 import { isUnavailable } from '#kernel/errors.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import type { RetentionTier } from '#storage/clickhouse/expired_rows.ts';
@@ -272,16 +273,7 @@ export class RollupWriter {
   }
 
   async #rows<Row>(query: string, parameters: Record<string, unknown> = {}): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: { ...SEES_ALL_ACKNOWLEDGED, max_threads: 1 },
-      });
-      return await result.json<Row>();
-    });
+    return await readRows<Row>(this.#client, query, parameters, { ...SEES_ALL_ACKNOWLEDGED, max_threads: 1 });
   }
 
   async #command(query: string, parameters: Record<string, unknown>): Promise<void> {

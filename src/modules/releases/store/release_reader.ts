@@ -1,8 +1,7 @@
 import { idOfUuid, type Id, uuidOf } from '#kernel/ids.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { EVENTS, mergedPairs, mergedGroupOf, USERS } from '#modules/exceptions/store/exception_counter.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** Totals of a service in one release. */
 export interface ReleaseTotals {
@@ -30,13 +29,7 @@ interface MergedGroup {
 const OF_SERVICE = `service_id = {service:UUID} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
 
 /** Counts over the events of one service by their release; an event that was sent twice counts once. */
-export class ReleaseReader {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class ReleaseReader extends ClickHouseStore {
   /** Lists releases, the last seen first. */
   async list(
     serviceId: Id<'service'>,
@@ -45,7 +38,7 @@ export class ReleaseReader {
     merged: readonly MergedGroup[] = [],
   ): Promise<ReleaseTotals[]> {
     const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
-    const rows = await this.#rows(
+    const rows = await this.rows<string[]>(
       `SELECT release, ${EVENTS}, ${USERS}, uniqExact(${mergedGroupOf(pairs)}), toUnixTimestamp64Milli(min(at)),
          toUnixTimestamp64Milli(max(at)) AS last
        FROM exception_events PREWHERE ${OF_SERVICE} WHERE release != ''
@@ -70,7 +63,7 @@ export class ReleaseReader {
     { limit, merged }: { readonly limit: number; readonly merged: readonly MergedGroup[] },
   ): Promise<{ readonly groups: readonly GroupInReleases[]; readonly groupsTotal: number }> {
     const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
-    const rows = await this.#rows(
+    const rows = await this.rows<string[]>(
       `SELECT ${mergedGroupOf(pairs)} AS taker, uniqExactIf(cityHash64(event_id), release = {before:String}) AS older,
          uniqExactIf(cityHash64(event_id), release = {after:String}) AS newer, count() OVER ()
        FROM exception_events PREWHERE ${OF_SERVICE} AND release IN ({before:String}, {after:String})
@@ -83,13 +76,6 @@ export class ReleaseReader {
       after: Number(after),
     }));
     return { groups, groupsTotal: Number(rows[0]?.[3] ?? 0) };
-  }
-
-  async #rows(query: string, parameters: Record<string, unknown>): Promise<string[][]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
-      return await result.json<string[]>();
-    });
   }
 }
 

@@ -14,7 +14,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
 import { expressionValue } from '#modules/metrics/decide/ratio.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { ClickHouseStore, readRows } from '#storage/clickhouse/read_rows.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 import { COUNTER, DELTA, STALE, START } from '#modules/metrics/store/point_rows.ts';
@@ -51,13 +51,7 @@ const LATE_INTERVALS = 1.5;
 const LATE_MS = 30_000;
 
 /** Looks for series that fell silent while an incident of their rule was open. */
-export class MissingSeriesReader {
-  readonly #client: ClickHouseClient;
-
-  constructor(client: ClickHouseClient) {
-    this.#client = client;
-  }
-
+export class MissingSeriesReader extends ClickHouseStore {
   /**
    * The series that sent data when the breach was counted and have fallen silent: their newest point is older than the
    * window, is a stale marker, or is late by the series' own interval. Null when there are none. The value is that of the
@@ -85,13 +79,13 @@ export class MissingSeriesReader {
     const { toMs } = ruleWindow(1, now);
     const asked = quantileQuestionOf(selector);
     if (asked === null && aggregation === 'count') return { value: null, names: [], count: 0 };
-    const windows = await readWindows(this.#client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);
+    const windows = await readWindows(this.client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);
     if (asked === null || windows.windows.size > 0) {
       const value = aggregation === 'avg' ? windows.mean : valueOf(aggregation, windows.windows.get('') ?? {}, 0);
       return missingOf(windows, { value });
     }
     const buckets = { ...question, selector: asked.buckets, aggregation: 'sum', isOfBuckets: true } as const;
-    const bucketWindows = await readWindows(this.#client, buckets, toMs);
+    const bucketWindows = await readWindows(this.client, buckets, toMs);
     const windowsBeside = new Map<BesideBuckets, Windows>();
     for (const what of BESIDE_BUCKETS) {
       const read = {
@@ -100,7 +94,7 @@ export class MissingSeriesReader {
         aggregation: 'max',
         isOfBuckets: false,
       } as const;
-      windowsBeside.set(what, (await readWindows(this.#client, read, toMs)).windows.get('') ?? {});
+      windowsBeside.set(what, (await readWindows(this.client, read, toMs)).windows.get('') ?? {});
     }
     const bounds = boundsWithin((what) => windowsBeside.get(what) ?? {});
     return missingOf(
@@ -262,17 +256,9 @@ async function ask<Answer>(
   query: string,
   parameters: Record<string, unknown>,
 ): Promise<Answer[]> {
-  return await withClickHouseErrors(async () => {
-    const result = await client.query({
-      query,
-      query_params: parameters,
-      format: 'JSONCompactEachRow',
-      clickhouse_settings: {
-        ...SEES_ALL_ACKNOWLEDGED,
-        max_execution_time: QUERY_SECONDS_MAX,
-        output_format_json_quote_denormals: 1,
-      },
-    });
-    return await result.json<Answer>();
+  return await readRows<Answer>(client, query, parameters, {
+    ...SEES_ALL_ACKNOWLEDGED,
+    max_execution_time: QUERY_SECONDS_MAX,
+    output_format_json_quote_denormals: 1,
   });
 }

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 
 import { isUnavailable } from '#kernel/errors.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
@@ -34,7 +35,6 @@ import {
 } from '#modules/rules/store/rule_plan.ts';
 import { matchQueryOf, ruleQueryOf } from '#modules/rules/store/rule_query.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 
@@ -317,19 +317,10 @@ export class RuleReader {
   }
 
   async #rows({ sql, parameters }: ReturnType<typeof ruleQueryOf>): Promise<Row[]> {
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: sql,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: {
-          ...SEES_ALL_ACKNOWLEDGED,
-          max_execution_time: QUERY_SECONDS_MAX,
-          output_format_json_quote_denormals: 1,
-        },
-      });
-      return await result.json<Row>();
+    return await readRows<Row>(this.#client, sql, parameters, {
+      ...SEES_ALL_ACKNOWLEDGED,
+      max_execution_time: QUERY_SECONDS_MAX,
+      output_format_json_quote_denormals: 1,
     });
   }
 }

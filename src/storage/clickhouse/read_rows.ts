@@ -5,6 +5,43 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
+/** Returns the rows of a query, each with its columns in their order. Throws as `withClickHouseErrors`. */
+export async function readRows<Row>(
+  client: ClickHouseClient,
+  query: string,
+  parameters: Record<string, unknown>,
+  settings: ClickHouseSettings = {},
+): Promise<Row[]> {
+  return await withClickHouseErrors(async () => {
+    const result = await client.query({
+      query,
+      query_params: parameters,
+      use_multipart_params_auto: true,
+      format: 'JSONCompactEachRow',
+      clickhouse_settings: settings,
+    });
+    return await result.json<Row>();
+  });
+}
+
+/** A store over a client of ClickHouse. */
+export class ClickHouseStore {
+  protected readonly client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.client = client;
+  }
+
+  /** Returns the rows of a query, as `readRows`. */
+  protected rows<Row>(
+    query: string,
+    parameters: Record<string, unknown>,
+    settings?: ClickHouseSettings,
+  ): Promise<Row[]> {
+    return readRows<Row>(this.client, query, parameters, settings);
+  }
+}
+
 /**
  * Settings of reads for charts and histories, which may span long periods and many series. A caller gives up after 10
  * s.
@@ -28,16 +65,7 @@ export async function readLong<Row>(
   tooMuch: (cause?: unknown) => AppError,
 ): Promise<Row[]> {
   try {
-    return await withClickHouseErrors(async () => {
-      const result = await client.query({
-        query: sql,
-        query_params: parameters,
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: LIMITS,
-      });
-      return await result.json<Row>();
-    });
+    return await readRows<Row>(client, sql, parameters, LIMITS);
   } catch (error) {
     if (!isTooMuch(error)) throw error;
     throw tooMuch(error);
