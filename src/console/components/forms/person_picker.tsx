@@ -1,4 +1,3 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
@@ -7,10 +6,8 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { onCallLabel } from '#console/components/text/role.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 
 /** Members that are shown at once; there may be others. */
 const FOUND_MAX = 20;
@@ -101,7 +98,7 @@ interface FoundMembers {
 export function useFoundMembers(typed: string, isWanted = true): FoundMembers {
   const { orgId } = useOrganization().org;
   const wanted = typed.trim();
-  const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
+  const text = useDebounced(wanted);
   const { data, isPlaceholderData } = useQuery({
     ...membersQuery(orgId, { ...(text !== '' && { text }), limit: FOUND_MAX }),
     placeholderData: keepPreviousData,

@@ -1,10 +1,10 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
 import { policyQuery, policySearchQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface PolicyPickerProps {
@@ -20,8 +20,6 @@ interface PolicyPickerProps {
   readonly error: ReactNode;
 }
 
-const DEBOUNCE_MS = 150;
-
 /** Picker of one of any number of escalation policies. The server searches for what is typed. */
 export function PolicyPicker(props: PolicyPickerProps) {
   const { value, onChange, label, placeholder, description, clearLabel, before = [], error } = props;
@@ -30,7 +28,7 @@ export function PolicyPicker(props: PolicyPickerProps) {
   const [typed, setTyped] = useState('');
   const isPolicy = value !== null && !before.some((choice) => choice.value === value);
   const chosen = useQuery({ ...policyQuery(orgId, value ?? ''), enabled: isPolicy }).data;
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const { data } = useInfiniteQuery({ ...policySearchQuery(orgId, text.slice(0, 200)), enabled: isNear });
   const matches = data?.pages.flatMap(({ policies }) => policies) ?? [];
   const isListed = !isPolicy || matches.some(({ policyId }) => policyId === value);

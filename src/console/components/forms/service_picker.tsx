@@ -1,14 +1,12 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 
 interface ServicePickerProps {
@@ -31,7 +29,7 @@ export function ServicePicker(props: ServicePickerProps) {
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const text = useDebounced(typed);
   const isNamed = value !== undefined && name !== undefined;
   const chosen = useInfiniteQuery({
     ...serviceSearchQuery(orgId, { serviceIds: value === undefined ? [] : [value], limit: 1 }),

@@ -1,14 +1,12 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 
 interface TeamPickerProps {
@@ -34,7 +32,7 @@ export function TeamPicker(props: TeamPickerProps) {
   const [typed, setTyped] = useState('');
   const chosen = useTeamName(value);
   const chosenName = chosen === undefined ? null : isolateBidi(chosen);
-  const [text] = useDebouncedValue(typed.trim().slice(0, 200), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim().slice(0, 200));
   const { data } = useQuery({
     ...teamNamesQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,

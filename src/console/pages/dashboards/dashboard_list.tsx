@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Group, Skeleton } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconCopy,
   IconDots,
@@ -33,6 +32,7 @@ import {
 import { useDuplicateDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { serviceSearchQuery } from '#console/api/services.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 
 const DeleteDashboard = lazyDialog(() =>
   import('#console/pages/dashboards/dashboard_dialogs.tsx').then((m) => m.DeleteDashboard),
@@ -79,9 +79,6 @@ const RenameDashboard = lazyDialog(() =>
 
 const route = getRouteApi('/inside/dashboards');
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
-
 /** Page of all dashboards by name; somebody who comes from elsewhere finds the dashboard that they last looked at. */
 export function DashboardList() {
   const { orgId } = useOrganization().org;
@@ -101,7 +98,7 @@ function AllDashboards() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
+  const text = useDebounced(q.trim());
   const [start, setStart] = useState<DashboardStart | null>(null);
   useOpenedByAddress('create', () => setStart(may('dashboards:edit') ? EMPTY_START : null));
   const list = useInfiniteQuery({

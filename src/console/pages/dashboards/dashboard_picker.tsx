@@ -1,4 +1,3 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
@@ -6,10 +5,9 @@ import { dashboardQuery, dashboardSearchQuery } from '#console/api/dashboards.ts
 import { Choice } from '#console/components/forms/choice.tsx';
 import type { Option } from '#console/components/forms/option_list.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 
 interface DashboardPickerProps {
@@ -30,7 +28,7 @@ export function DashboardPicker(props: DashboardPickerProps) {
   const { value, onChange, label, placeholder, before, clearLabel, error, isFocused = false } = props;
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const { data } = useInfiniteQuery({
     ...dashboardSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,

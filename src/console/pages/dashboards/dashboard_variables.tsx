@@ -1,5 +1,4 @@
 import { Group } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useState } from 'react';
@@ -8,6 +7,7 @@ import { actionQuery } from '#console/api/actions.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
@@ -126,8 +126,6 @@ interface VariablePickerProps {
   onChange(value: string | undefined): void;
 }
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 
 /** Picker of one value of a label, or of all. The server searches for what is typed. */
@@ -135,7 +133,7 @@ function VariablePicker({ variable: { name, label, query }, serviceId, value, on
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const asked = { metricName: withVariables(query.metricName, {}), label, valuesMax: OPTIONS_MAX };
   const { data } = useQuery({
     ...actionQuery(orgId, 'metrics', 'describe_labels', {

@@ -1,5 +1,4 @@
 import { Button, Group, NativeSelect, NumberInput, Skeleton, Stack, Textarea, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,6 +13,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
@@ -340,14 +340,12 @@ interface MetricFieldProps {
   onChange(metricName: string, usual: Aggregation | null): void;
 }
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
 const OPTIONS = 20;
 
 /** Field of a metric of a service: chosen from those that it sends, or written as a selector. */
 function MetricField({ serviceId, value, error, onChange }: MetricFieldProps) {
   const { orgId } = useOrganization().org;
-  const [text] = useDebouncedValue(value.trim(), DEBOUNCE_MS);
+  const text = useDebounced(value.trim());
   const wanted = {
     serviceId: serviceId ?? '',
     limit: OPTIONS,

@@ -1,5 +1,4 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconBug, IconCheck, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -34,20 +33,18 @@ import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import bar from '#console/components/lists/filter_bar.module.css';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import rows from '#console/pages/exceptions/exception_rows.module.css';
 
 const route = getRouteApi('/inside/exceptions');
 
 const TAB_NAMES: Record<GroupTab, string> = { ...STATUS_NAMES, all: 'All' };
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
-
 export function ExceptionList() {
   const { org, may } = useOrganization();
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
+  const text = useDebounced(filter.q);
   const { status: tab = 'unresolved', sort = 'last' } = filter;
   const list = useInfiniteQuery({
     // A search that cannot be read says so at its field, and narrows nothing.

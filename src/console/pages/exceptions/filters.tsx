@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, NativeSelect } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconBookmark, IconFilter } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
@@ -12,6 +11,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { type ExceptionFilter, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_status.ts';
@@ -133,8 +133,6 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
   );
 }
 
-const DEBOUNCE_MS = 150;
-
 interface ReleasePickerProps {
   readonly serviceId: string | undefined;
   readonly value: string | undefined;
@@ -146,7 +144,7 @@ function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps) {
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const text = useDebounced(typed);
   const release = text.slice(0, 200);
   const { data } = useQuery({
     ...actionQuery(orgId, 'exceptions', 'list_exception_origins', {

@@ -1,5 +1,4 @@
 import { Button, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,6 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { MergeConsequences, useMerge } from '#console/pages/exceptions/use_merge.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -23,7 +23,6 @@ interface MergeIntoProps {
 type Candidate = Pick<ExceptionOverview['similar'][number], 'groupId' | 'title' | 'culprit' | 'status'>;
 
 const SHOWN_MAX = 50;
-const DEBOUNCE_MS = 150;
 
 /** Dialog that merges this exception into another one of its service: similar ones first, any other by search. */
 export function MergeInto({ overview, onClose }: MergeIntoProps) {
@@ -34,7 +33,7 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
   const [isMissing, setIsMissing] = useState(false);
   const [typed, setTyped] = useState('');
   // The field holds the title of the chosen group, which is not a search.
-  const [text] = useDebouncedValue(chosen !== null && typed === labelOf(chosen) ? '' : typed, DEBOUNCE_MS);
+  const text = useDebounced(chosen !== null && typed === labelOf(chosen) ? '' : typed);
   const { data, error } = useQuery({
     ...actionQuery(orgId, 'exceptions', 'browse_exception_groups', { serviceId, text, limit: SHOWN_MAX }),
     placeholderData: keepPreviousData,

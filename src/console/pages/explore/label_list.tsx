@@ -1,10 +1,10 @@
 import { Button, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconFilter, IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -56,13 +56,12 @@ interface LabelProps extends Omit<LabelListProps, 'labels' | 'seriesCount'> {
 
 const SHOWN = 5;
 const ALL = 200;
-const DEBOUNCE_MS = 200;
 
 function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: LabelProps) {
   const { orgId } = useOrganization().org;
   const [isOpen, setIsOpen] = useState(false);
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const wanted = {
     serviceId,
     metricName: metricNameOf(search),

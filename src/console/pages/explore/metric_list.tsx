@@ -1,5 +1,4 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
@@ -13,6 +12,7 @@ import { TextButton } from '#console/components/buttons.tsx';
 import { coarseDurationText } from '#console/components/text/time_text.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ChosenMetric, type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -20,8 +20,6 @@ import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/
 
 type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
 /** Time that a pointer rests before what is under it is prefetched, in milliseconds. */
 const REST_MS = 60;
 const PREVIEW_SECONDS = 3_600;
@@ -39,7 +37,7 @@ interface MetricListProps {
 export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: MetricListProps) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState(search.q ?? '');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const sort: 'name' | 'series' = search.order ?? 'name';
   const wanted = { serviceId, sort, ...(text !== '' && !isSelector(text) && { text: text.slice(0, 200) }) };
   const list = useInfiniteQuery(metricListQuery(orgId, wanted));

@@ -1,5 +1,4 @@
 import { SegmentedControl, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -12,6 +11,7 @@ import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
@@ -35,9 +35,6 @@ interface Entered {
   readonly picked: Assignee | null;
 }
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
-
 /** Dialog that hands the incident over to a person or to another policy, who are paged at once. */
 export function HandOver({ incident, onClose }: { readonly incident: IncidentWithLog; readonly onClose: () => void }) {
   const { org, session } = useOrganization();
@@ -48,7 +45,7 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
   });
   const [isMissing, setIsMissing] = useState(false);
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const { data, error } = useQuery({
     ...actionQuery(org.orgId, 'teams', 'list_assignees', { incidentId, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,

@@ -1,5 +1,4 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconDownload, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -30,6 +29,7 @@ import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import bar from '#console/components/lists/filter_bar.module.css';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/incidents/incident_list.module.css';
 
 const DeclareIncident = lazyPart(() =>
@@ -58,14 +58,11 @@ const OPEN_IN_TAB: Record<IncidentTab, readonly ('triggered' | 'acknowledged')[]
   all: ['triggered', 'acknowledged'],
 };
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
-
 export function IncidentList() {
   const { org, may } = useOrganization();
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
+  const text = useDebounced(filter.q);
   const tab = filter.status ?? 'open';
   const search = {
     ...(filter.service !== undefined && { serviceId: filter.service }),

@@ -1,5 +1,4 @@
 import { Skeleton, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
@@ -9,6 +8,7 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import type { Selection } from '#console/pages/oncall/use_timeline.ts';
@@ -27,8 +27,6 @@ type Preview = ResultOf<'preview_rotation'>;
 
 const WEEKS_MIN = 4;
 const HOURS_OF_WEEK = 168;
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
 const SHIFTS_SHOWN_MAX = 10;
 
 /** Preview of a new schedule, computed by the server with the function that decides who is on call. */
@@ -36,7 +34,7 @@ export function RotationPreview({ draft, isValid, nameOf }: RotationPreviewProps
   const { orgId } = useOrganization().org;
   const weeks = weeksOf(draft);
   const input = JSON.stringify({ weeks, ...rotationInput(draft) });
-  const [asked] = useDebouncedValue(input, DEBOUNCE_MS);
+  const asked = useDebounced(input);
   const { data, error, isPlaceholderData } = useQuery({
     ...actionQuery(orgId, 'teams', 'preview_rotation', JSON.parse(asked)),
     enabled: isValid,

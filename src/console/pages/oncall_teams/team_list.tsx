@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconSearch, IconUsersGroup } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -23,6 +22,7 @@ import { SearchField } from '#console/components/lists/search_field.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { CreateTeam } from '#console/pages/oncall_teams/create_team.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
@@ -30,8 +30,6 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 
 const route = getRouteApi('/inside/on-call/oncall/teams');
-
-const DEBOUNCE_MS = 150;
 
 const COLUMNS: readonly Column<FoundTeam>[] = [
   {
@@ -64,7 +62,7 @@ export function TeamList() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
+  const text = useDebounced(q.trim());
   const [isCreating, setIsCreating] = useState(false);
   useOpenedByAddress('create', () => setIsCreating(may('oncall:edit')));
   const list = useInfiniteQuery(teamSearchQuery(org.orgId, text));

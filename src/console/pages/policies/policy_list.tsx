@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconSearch, IconStairsUp } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -15,12 +14,11 @@ import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/on-call/oncall/policies');
-
-const DEBOUNCE_MS = 150;
 
 const COLUMNS: readonly Column<PolicyInUse>[] = [
   {
@@ -44,7 +42,7 @@ export function PolicyList() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
+  const text = useDebounced(q.trim());
   const list = useInfiniteQuery(policySearchQuery(org.orgId, text));
   const { data, error, refetch } = list;
   const policies = data?.pages.flatMap((page) => page.policies);

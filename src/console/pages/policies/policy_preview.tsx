@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -12,9 +11,7 @@ import classes from '#console/pages/policies/policy_editor.module.css';
 import { fromLocalInput, nextNight, toLocalInput } from '#console/pages/simulator/simulator_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
-
-/** Pause in typing, in milliseconds, after which the server is asked whom the steps would page. */
-const DEBOUNCE_MS = 200;
+import { useDebounced } from '#console/components/use_debounced.ts';
 
 interface PolicyPreviewProps {
   readonly values: PolicyDraft;
@@ -28,7 +25,7 @@ interface PolicyPreviewProps {
  */
 export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
   const { org } = useOrganization();
-  const [draft] = useDebouncedValue(values, DEBOUNCE_MS);
+  const draft = useDebounced(values);
   const { teamId, steps } = draft;
   const isReady = teamId !== '' && steps.length > 0 && !hasFaults(faultsOf({ ...draft, name: '-' }, false));
   const [at, setAt] = useState('');

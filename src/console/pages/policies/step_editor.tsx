@@ -1,6 +1,5 @@
 import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useState } from 'react';
 
@@ -15,6 +14,7 @@ import { onCallLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import {
   type DraftStep,
@@ -30,8 +30,6 @@ import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 const MoreFields = lazyPart(() => import('#console/pages/policies/step_details.tsx').then((m) => m.MoreFields));
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const TEAMS_MAX = 5;
 
 export interface StepFaults extends DetailFaults {
@@ -177,7 +175,7 @@ function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps
   const { members, further } = useFoundMembers(typed);
   const { data: team } = useQuery({ ...teamQuery(orgId, teamId), enabled: teamId !== '' });
   const wanted = typed.trim().toLowerCase();
-  const [text] = useDebouncedValue(wanted.slice(0, 200), DEBOUNCE_MS);
+  const text = useDebounced(wanted.slice(0, 200));
   const { data: found } = useQuery({
     ...teamNamesQuery(orgId, { limit: TEAMS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,

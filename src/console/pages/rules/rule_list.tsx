@@ -1,5 +1,4 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconActivityHeartbeat, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -28,6 +27,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
 import { RULE_STATES } from '#modules/rules/decide/rule_kind.ts';
 import bar from '#console/components/lists/filter_bar.module.css';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import classes from '#console/pages/rules/rule_row.module.css';
 
@@ -37,16 +37,13 @@ const Objective = lazyDialog(() => import('#console/pages/rules/objective_dialog
 
 const route = getRouteApi('/inside/rules');
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
-
 /** Page of all rules of the organization, which turn data into incidents. */
 export function RuleList() {
   const { org, may } = useOrganization();
   const filter = route.useSearch();
   const changeAddress = route.useNavigate();
   const navigate = useNavigate();
-  const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
+  const text = useDebounced(filter.q);
   const { data, error, refetch, ...list } = useInfiniteQuery({
     ...ruleSearchQuery(org.orgId, {
       ...(filter.state !== undefined && { state: filter.state }),

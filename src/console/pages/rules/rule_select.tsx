@@ -1,14 +1,12 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { ruleQuery, ruleSearchQuery } from '#console/api/rules.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 
 interface RuleSelectProps {
@@ -22,7 +20,7 @@ export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const text = useDebounced(typed);
   const { data: selected } = useQuery({ ...ruleQuery(orgId, value ?? ''), enabled: value !== undefined });
   const selectedRule = selected ?? undefined;
   const { data } = useInfiniteQuery({

@@ -1,5 +1,4 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -12,6 +11,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { RELEASES } from '#console/pages/exceptions/release_link.tsx';
 import { groupCounts } from '#console/pages/services/group_counts.ts';
@@ -25,8 +25,6 @@ const RecordDeploy = lazyDialog(() => import('#console/pages/services/record_dep
 
 const route = getRouteApi('/inside/services/$serviceId');
 
-const DEBOUNCE_MS = 200;
-
 type Release = ResultOf<'list_releases'>['releases'][number];
 
 /** Card of the releases, with their exceptions and deploys. */
@@ -35,7 +33,7 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
   const { serviceId } = service;
   const { q = '', after, before } = route.useSearch();
   const navigate = route.useNavigate();
-  const [search] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
+  const search = useDebounced(q.trim());
   const [offset, setOffset] = useState(0);
   const [dialog, setDialog] = useState<'deploy' | null>(null);
   const { data, error, refetch } = useQuery({

@@ -1,5 +1,4 @@
 import { Button, Group, NumberInput, Skeleton, Stack, Switch, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconRobot } from '@tabler/icons-react';
 import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -22,6 +21,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';
@@ -33,13 +33,11 @@ type Agent = ResultOf<'get_agents'>['agents'][number];
 
 const route = getRouteApi('/inside/settings/agents');
 
-const DEBOUNCE_MS = 150;
-
 /** Page of what agents may do in the organization: the switch, their limits, and which of them respond to incidents. */
 export function Agents() {
   const { org } = useOrganization();
   const { q } = route.useSearch();
-  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const text = useDebounced(q?.trim() ?? '');
   const query = useInfiniteQuery(agentSearchQuery(org.orgId, text === '' ? {} : { text }));
   const { data, error, refetch } = query;
   const settings = data?.pages[0]?.settings;

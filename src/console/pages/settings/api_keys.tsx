@@ -1,5 +1,4 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -16,6 +15,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
@@ -23,13 +23,11 @@ const CreateApiKey = lazyDialog(() => import('#console/pages/settings/create_api
 
 const route = getRouteApi('/inside/settings/api-keys');
 
-const DEBOUNCE_MS = 150;
-
 export function ApiKeys() {
   const { org } = useOrganization();
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const text = useDebounced(q?.trim() ?? '');
   const query = useInfiniteQuery(apiKeySearchQuery(org.orgId, text === '' ? {} : { text }));
   const [isCreating, setIsCreating] = useState(false);
   useOpenedByAddress('create', () => setIsCreating(true));

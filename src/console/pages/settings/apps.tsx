@@ -1,5 +1,4 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -17,19 +16,18 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/apps');
 
-const DEBOUNCE_MS = 150;
-
 export function Apps() {
   const { org, isAdmin } = useOrganization();
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const text = useDebounced(q?.trim() ?? '');
   const query = useInfiniteQuery(connectionSearchQuery(org.orgId, text === '' ? {} : { text }));
   const [ended, setEnded] = useState<Connection | null>(null);
   return (

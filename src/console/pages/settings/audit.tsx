@@ -1,5 +1,4 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconDownload } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -22,6 +21,7 @@ import { TextButton } from '#console/components/buttons.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { DayField } from '#console/components/forms/time_field.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
@@ -227,7 +227,7 @@ interface TargetPickerProps {
 function TargetPicker({ value, onChange }: TargetPickerProps) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const { data } = useQuery({
     ...actionQuery(orgId, 'settings', 'search_everything', { text }),
     enabled: text !== '',
@@ -256,6 +256,3 @@ function TargetPicker({ value, onChange }: TargetPickerProps) {
     />
   );
 }
-
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;

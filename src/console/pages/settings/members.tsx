@@ -1,5 +1,4 @@
 import { Button, Checkbox, NativeSelect, Skeleton, Stack, Switch, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
@@ -24,6 +23,7 @@ import { Person } from '#console/components/text/person_dot.tsx';
 import { isUnreached } from '#console/components/text/role.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { ExportCard, OrganizationCard } from '#console/pages/settings/organization_card.tsx';
@@ -38,13 +38,11 @@ const RoleTable = lazyDialog(() => import('#console/pages/settings/role_table.ts
 
 const route = getRouteApi('/inside/settings/members');
 
-const DEBOUNCE_MS = 150;
-
 export function Members() {
   const { org, isAdmin } = useOrganization();
   const { q, role } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const text = useDebounced(q?.trim() ?? '');
   const query = useInfiniteQuery(
     memberSearchQuery(org.orgId, { ...(text !== '' && { text }), ...(role !== undefined && { role }) }),
   );

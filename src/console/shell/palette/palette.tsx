@@ -1,4 +1,3 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import {
   createSpotlight,
   Spotlight,
@@ -30,14 +29,12 @@ import '@mantine/spotlight/styles.layer.css';
 import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { useCommands, usePages, useSwitches } from '#console/shell/palette/commands.tsx';
 import { type PaletteQuery, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX } from '#modules/search/decide/search_kinds.ts';
-
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 
 const LABEL = 'Search people, services, incidents and everything else';
 
@@ -57,11 +54,11 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   }, [isOpen]);
   const [typed, setTyped] = useState('');
   const { text, verb } = readPaletteQuery(typed);
-  const [asked] = useDebouncedValue(text, DEBOUNCE_MS);
+  const asked = useDebounced(text);
   const isAnswer = verb === 'acknowledge' || verb === 'resolve';
   // An incident or a page may carry the word itself.
   const words = isAnswer ? typed.trim() : text;
-  const [searched] = useDebouncedValue(words, DEBOUNCE_MS);
+  const searched = useDebounced(words);
   const answers = useAnswers(isAnswer ? verb : null, asked, isOpen);
   const results = useSearchResults({ text: searched, verb }, isOpen);
   const commands = [useCommands(typed.trim()), usePages(words), useSwitches(words)];

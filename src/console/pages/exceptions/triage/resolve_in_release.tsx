@@ -1,4 +1,3 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/actions.ts';
@@ -6,6 +5,7 @@ import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useResolveInRelease } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -16,7 +16,6 @@ interface ResolveInReleaseProps {
   readonly onClose: (isDone: boolean) => void;
 }
 
-const DEBOUNCE_MS = 150;
 const OFFERED = 20;
 
 /** Dialog that names the release with the fix, which may not exist yet. */
@@ -28,7 +27,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
     base: { release: '' },
     validate: { release: (text) => (text.trim() === '' ? 'Name the release.' : null) },
   });
-  const [search] = useDebouncedValue(form.values.release.trim(), DEBOUNCE_MS);
+  const search = useDebounced(form.values.release.trim());
   const { data } = useQuery({
     ...actionQuery(orgId, 'services', 'list_releases', { serviceId: serviceId ?? '', search, limit: OFFERED }),
     enabled: serviceId !== null,

@@ -1,5 +1,4 @@
 import { Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react';
 
@@ -9,6 +8,7 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { BarHandles } from '#console/pages/oncall/layers/bar_handles.tsx';
 import { type LayerDraft, type LayersDraft, layersInput } from '#console/pages/oncall/layers/layers_draft.ts';
 import { type BarEdge, edgesOf } from '#console/pages/oncall/layers/week_hours.ts';
@@ -34,8 +34,6 @@ interface LayersPreviewProps {
 
 type Preview = ResultOf<'preview_schedule_layers'>;
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 200;
 const CHANGES_SHOWN_MAX = 12;
 const GAPS_SHOWN_MAX = 5;
 /** Days that are drawn, and weeks that are compared. Eight days hold the next hand-over of a week. */
@@ -53,7 +51,7 @@ export function LayersPreview({ draft, schedule, isValid, nameOf, onMark, onEdge
     weeks: VIEWS[view].weeks,
     ...layersInput(draft, schedule),
   });
-  const [asked] = useDebouncedValue(input, DEBOUNCE_MS);
+  const asked = useDebounced(input);
   const { data, error, isPlaceholderData } = useQuery({
     ...actionQuery(orgId, 'teams', 'preview_schedule_layers', JSON.parse(asked)),
     enabled: isValid,

@@ -1,5 +1,4 @@
 import { Button, Group, SimpleGrid } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -12,6 +11,7 @@ import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { TimeField } from '#console/components/forms/time_field.tsx';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -29,8 +29,6 @@ interface PutOnCallProps {
   readonly onClose: () => void;
 }
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Dialog that puts a person on call in any schedule, from now on. */
@@ -139,7 +137,7 @@ function presets(start: number): readonly { readonly label: string; readonly unt
 function useSchedules(shown: readonly Schedule[]) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const text = useDebounced(typed.trim());
   const { data } = useQuery({
     ...actionQuery(orgId, 'settings', 'search_everything', { text }),
     enabled: text !== '',
