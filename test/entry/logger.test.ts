@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { createLogger, WarningLimiter } from '#entry/logger.ts';
+import { redact } from '#kernel/log.ts';
+import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 test('a warning that repeats is said five times a minute, and then how often it was not', () => {
   const limiter = new WarningLimiter();
@@ -30,4 +32,13 @@ test('the password of an address of several hosts is hidden, as it is written an
   const log = createLogger({ logLevel: 'info', redisUrl }, 'worker', (line) => lines.push(line));
   log.info({ err: 'the password hunter%23two or hunter#two was refused' }, 'info');
   expect(lines.join('')).not.toContain('hunter');
+});
+
+test.each(['x://u:hunter2@h', '1postgres://u:hunter2@h', `${'scheme-'.repeat(9)}s3://u:hunter2@h`])(
+  'the password in %s is hidden',
+  (text) => expect(redact(`see ${text}/db`)).not.toContain('hunter2'),
+);
+
+test('secrets are taken out in time linear in the line, whatever it is made of', async () => {
+  expect(await beyondLinear(import.meta.resolve('#test/kernel/log_workloads.ts'), 800)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { parseAllDocuments } from 'yaml';
+import { isNode, isScalar, parseAllDocuments, visit } from 'yaml';
 
 import type { RawDocument, UnreadableFile } from '#modules/moving_in/decide/raw.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -99,8 +99,22 @@ function parseYaml(text: string): { readonly values: readonly unknown[] } | { re
     if (documents.length > DOCUMENTS_MAX) return { reason: `It holds more than ${DOCUMENTS_MAX} documents.` };
     const fault = documents.find(({ errors }) => errors.length > 0)?.errors[0];
     if (fault !== undefined) return { reason: `It is no YAML: ${fault.message.split('\n')[0] ?? fault.code}` };
+    if (documents.some((document) => hasObjectAsName(document)))
+      return { reason: 'The name of a property is no text.' };
     return { values: documents.map((document): unknown => document.toJS({ maxAliasCount: ALIASES_MAX })) };
   } catch {
     return { reason: 'Its aliases repeat more than a file may.' };
   }
+}
+
+/** Whether a name is an object or a list, which the parser writes as text, and each within it again. */
+function hasObjectAsName(document: Parameters<typeof visit>[0]): boolean {
+  let isFound = false;
+  visit(document, {
+    Pair(_place, { key }) {
+      isFound = isNode(key) && !isScalar(key);
+      return isFound ? visit.BREAK : undefined;
+    },
+  });
+  return isFound;
 }

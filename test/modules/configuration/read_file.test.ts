@@ -37,6 +37,11 @@ describe('the text of a file', () => {
     expect(faultsOf('version: 1\nversion: 1\n')[0]?.message).toContain('stands twice');
   });
 
+  test('is refused when the name of a property is an object, which would be written as text within text', () => {
+    const [fault] = faultsOf(`version: 1\n${'? '.repeat(300)}teams\n`);
+    expect(fault).toMatchObject({ message: 'the name of a property must be a text', line: 2 });
+  });
+
   test('is refused when anchors come to too much, and when it is nested without end', () => {
     const laughs = ['version: 1', 'a: &a0 [lol, lol, lol]'];
     for (let level = 1; level < 30; level += 1)

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { ruleOfExpression } from '#modules/moving_in/decide/other/prom_rule.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { moveIn, writeMoveIn } from '#modules/moving_in/move_in.ts';
 import { readFolder } from '#modules/moving_in/read_folder.ts';
+import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import {
   allEqual,
   item,
@@ -153,6 +155,12 @@ describe('bad input is a sentence in the report', () => {
     expect(unreadable).toEqual([{ path: 'bomb.yaml', reason: 'Its aliases repeat more than a file may.' }]);
   });
 
+  test('YAML whose names are objects within objects', async () => {
+    const made = await folder({ 'names.yaml': `a: 1\n${'? '.repeat(9)}b\n` });
+    const { unreadable } = await readFolder(made);
+    expect(unreadable).toEqual([{ path: 'names.yaml', reason: 'The name of a property is no text.' }]);
+  });
+
   test('names in every script, and names that are none', async () => {
     const names = ['Žofie Dvořáková', '山田太郎', 'محمد', '👩‍🚒 on call', '', '  \u0000\n', '<script>|`*'];
     const users = names.map((name, index) => ({ id: `U${index}`, name, email: `u${index}@example.com` }));
@@ -184,4 +192,10 @@ test('nothing is written when one of the files cannot be', async () => {
     writeMoveIn({ out: path.join(made, 'config.yaml'), report: path.join(made, 'missing', 'report.json') }, result),
   ).rejects.toThrow('ENOENT');
   expect(await readdir(made)).toEqual([]);
+});
+
+test('expressions and calendars of others are read in time linear in their length, and long ones not at all', async () => {
+  expect(await beyondLinear(import.meta.resolve('./hostile_workloads.ts'), 800)).toEqual([]);
+  expect(ruleOfExpression(`a${' '.repeat(5_000)}> 1`)).toHaveProperty('because');
+  expect(ruleOfExpression('(sum(rate(a[5m])) > (14.4 * 0.001))')).toMatchObject({ threshold: 0.0144 * 300 });
 });

@@ -101,6 +101,11 @@ function faultsOfNodes(contents: Node | null, lines: LineCounter): FaultOfFile[]
     Map(_key, map) {
       const names = new Set<unknown>();
       for (const { key } of map.items) {
+        // The parser writes a name that is an object as text, and each within it again.
+        if (isNode(key) && !isScalar(key)) {
+          refuse('the name of a property must be a text', key);
+          return visit.BREAK;
+        }
         if (!isScalar(key)) continue;
         if (names.has(key.value))
           refuse(`the property ${String(key.value).slice(0, 100)} stands twice in one object`, key);

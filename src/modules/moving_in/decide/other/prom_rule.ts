@@ -15,23 +15,30 @@ export interface NoRule {
   readonly because: string;
 }
 
-const COMPARISON = /^(.*?)\s*(>=|<=|>|<)\s*\(?\s*([-+0-9.eE*/ ()]+?)\s*\)?$/s;
+/** Limit on the characters of an expression that is read; those that a rule can measure have some hundred. */
+const EXPRESSION_LENGTH_MAX = 4_000;
+const BRACES = /\{[^{}]*\}/g;
+const AND_OR_BRACES = /\{[^{}]*\}|(?<!\s)\s+and\s+/gi;
+/** The last comparison, and what stands behind it. */
+const COMPARISON = /(>=|<=|>|<)([^<>]*)$/;
+const NUMBERS = /^[-+0-9.eE*/ ()\s]+$/;
 const SELECTOR = String.raw`[A-Za-z_:][\w:]*(?:\{[^{}]*\})?`;
 const WINDOW = String.raw`\[(\d+)([smhd])(?::[^\]]*)?\]`;
 const MINUTES: Record<string, number> = { s: 1 / 60, m: 1, h: 60, d: 1_440 };
 
 /** Reads `expression comparator number`; of conditions joined by "and" the first. */
 export function ruleOfExpression(expr: string): MetricRule | NoRule {
+  if (expr.length > EXPRESSION_LENGTH_MAX) return { because: `it is longer than ${EXPRESSION_LENGTH_MAX} characters` };
   const text = expr.replaceAll(/#.*$/gm, '').trim();
-  if (/\b(?:or|unless)\b(?![^{]*\})/i.test(text)) return { because: 'it joins series by "or" or "unless"' };
-  const [first = '', ...others] = text.split(/\s+and\s+(?![^{]*\})/i);
-  const match = COMPARISON.exec(unwrapped(first.trim()));
-  if (match === null) return { because: 'it does not compare with a number' };
-  const threshold = numberOf(match[3] ?? '');
-  if (threshold === null) return { because: 'it does not compare with a number' };
-  const comparator = comparatorOf(match[2] ?? '');
+  if (/\b(?:or|unless)\b/i.test(text.replaceAll(BRACES, ''))) return { because: 'it joins series by "or" or "unless"' };
+  const [first = '', ...others] = conditionsOf(text);
+  const compared = unwrapped(first.trim());
+  const match = COMPARISON.exec(compared);
+  const threshold = match === null ? null : numberOf(match[2] ?? '');
+  if (match === null || threshold === null) return { because: 'it does not compare with a number' };
+  const comparator = comparatorOf(match[1] ?? '');
   const losses = others.length > 0 ? ['Its further conditions are not kept, so it opens incidents more often.'] : [];
-  const measured = measuredBy(unwrapped((match[1] ?? '').trim()), comparator.startsWith('<'));
+  const measured = measuredBy(unwrapped(compared.slice(0, match.index).trim()), comparator.startsWith('<'));
   if ('because' in measured) return measured;
   const { metricName, aggregation, windowMinutes, scale } = measured;
   if (!Number.isFinite(threshold * scale)) return { because: 'its number is none that a rule compares with' };
@@ -39,6 +46,13 @@ export function ruleOfExpression(expr: string): MetricRule | NoRule {
     return { because: `it looks back further than ${WINDOW_MINUTES_MAX} minutes` };
   losses.push(...measured.losses);
   return { metricName, aggregation, windowMinutes, comparator, threshold: threshold * scale, losses };
+}
+
+/** Divides an expression at each `and` outside braces. */
+function conditionsOf(text: string): string[] {
+  const ands = [...text.matchAll(AND_OR_BRACES)].filter(([found]) => !found.startsWith('{'));
+  const starts = [0, ...ands.map(({ index, 0: found }) => index + found.length)];
+  return starts.map((start, place) => text.slice(start, ands[place]?.index));
 }
 
 function comparatorOf(text: string): MetricRule['comparator'] {
@@ -59,6 +73,7 @@ function unwrapped(text: string): string {
 
 /** Reads a number or a product of numbers, such as `14.4 * 0.001`. */
 function numberOf(text: string): number | null {
+  if (!NUMBERS.test(text)) return null;
   const factors = text
     .replaceAll(/[()\s]/g, '')
     .split('*')
@@ -78,7 +93,7 @@ interface Measured {
 }
 
 function measuredBy(text: string, isBelow: boolean): Measured | NoRule {
-  const [ratio = '', factor] = text.split(/\s*\*\s*(?=[\d.]+$)/);
+  const [ratio = '', factor] = text.split(/(?<!\s)\s*\*\s*(?=[\d.]+$)/);
   const sides = splitRatio(unwrapped(ratio));
   if (sides !== null) {
     const [left, right] = sides.map((side) => measuredBy(unwrapped(side), isBelow));
@@ -172,7 +187,7 @@ function minutesOf(amount = '5', unit = 'm'): number {
 /** Reads a duration of Prometheus such as `1h30m` in minutes. */
 export function durationMinutes(text: string): number {
   let minutes = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+)(ms|[smhdwy])/g))
+  for (const [, amount, unit] of text.matchAll(/(?<!\d)(\d+)(ms|[smhdwy])/g))
     minutes += Number(amount) * ({ ms: 0, w: 10_080, y: 525_600, ...MINUTES }[unit ?? 'm'] ?? 0);
   return minutes;
 }

@@ -253,18 +253,21 @@ function durationOf(
   return (weeks * 7 + days) * DAY_MS + ((hours * 60 + minutes) * 60 + seconds) * 1_000;
 }
 
+/** Limit on the part of an attendee that is read for a mail address. */
+const ADDRESS_LENGTH_MAX = 1_000;
+
 /** Returns the people of an event by the mail addresses of attendees, else of its text. */
 function peopleOf(moved: Moved, properties: readonly Property[]): string[] {
   const attendees = properties.filter(
     (property) => property.name === 'ATTENDEE' && parameterOf(property, 'PARTSTAT').toUpperCase() !== 'DECLINED',
   );
   const attending = attendees.flatMap((property) => {
-    const email = /mailto:([^\s]+@[^\s]+)/i.exec(property.value)?.[1];
+    const email = /mailto:([^\s]+@[^\s]+)/i.exec(property.value.slice(0, ADDRESS_LENGTH_MAX))?.[1];
     return email === undefined ? [] : [{ email, name: parameterOf(property, 'CN') || email }];
   });
   const inText = properties
     .filter(({ name }) => name === 'SUMMARY' || name === 'DESCRIPTION')
-    .flatMap(({ value }) => value.match(/[\w.+-]+@[\w-]+\.[\w.-]*\w/g) ?? []);
+    .flatMap(({ value }) => value.match(/(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w/g) ?? []);
   const all = attending.length > 0 ? attending : inText.map((email) => ({ email, name: email }));
   return [
     ...new Set(
