@@ -31,9 +31,11 @@ export async function readTeams(
   const teamIds = teams.map(({ id }) => id);
   const byTeam = <Row extends { readonly teamId: string }>(rows: readonly Row[]) =>
     Map.groupBy(rows, ({ teamId }) => teamId);
-  const members = byTeam(await stores.teams.listMembers(caller.orgId, teamIds));
-  const policies = byTeam(await stores.policies.listOfTeams(caller.orgId, teamIds));
-  const onCallOf = await stores.onCall.ofTeams(caller.orgId, teamIds, now);
+  const [members, policies, onCallOf] = await Promise.all([
+    stores.teams.listMembers(caller.orgId, teamIds).then(byTeam),
+    stores.policies.listOfTeams(caller.orgId, teamIds).then(byTeam),
+    stores.onCall.ofTeams(caller.orgId, teamIds, now),
+  ]);
   return teams.map((team) => {
     const { id } = team;
     return { team, members: members.get(id) ?? [], policies: policies.get(id) ?? [], onCall: onCallOf(id) };

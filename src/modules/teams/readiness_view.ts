@@ -43,13 +43,15 @@ export async function readReadiness(
   }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'installation' | 'now'>,
 ): Promise<(person: Pick<Person, 'userId' | 'email'>, member: TeamSettings | null) => Readiness> {
   const userIds = people.map(({ userId }) => userId);
-  const devices = await stores.readiness.listDevices(userIds);
-  const arrived = await stores.readiness.listArrivals(caller.orgId, userIds, installation.simulatedIds);
+  const [devices, arrived, reachable, confirmed, stopped] = await Promise.all([
+    stores.readiness.listDevices(userIds),
+    stores.readiness.listArrivals(caller.orgId, userIds, installation.simulatedIds),
+    stores.people.listReachable(caller.orgId, userIds),
+    stores.phoneNumbers.listConfirmedOf(userIds),
+    stores.phoneNumbers.listStoppedOf(caller.orgId, userIds),
+  ]);
   const arrivals = Map.groupBy(arrived, ({ userId }) => userId);
   const subscribers = new Set(devices.keys());
-  const reachable = await stores.people.listReachable(caller.orgId, userIds);
-  const confirmed = await stores.phoneNumbers.listConfirmedOf(userIds);
-  const stopped = await stores.phoneNumbers.listStoppedOf(caller.orgId, userIds);
   return (person, member) => {
     const { userId, email } = person;
     const reachableBy = reachable.get(userId);

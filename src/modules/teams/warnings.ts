@@ -178,8 +178,10 @@ async function readReached(teams: readonly TeamParts[], { caller, stores, now }:
   );
   if (reached.size === 0) return { reachedBy, parts: [] };
   const byTeam = Map.groupBy(await stores.policies.listAll(caller.orgId, [...reached]), ({ teamId }) => teamId);
-  const members = await stores.teams.listMembers(caller.orgId, [...byTeam.keys()]);
-  const onCallOf = await stores.onCall.ofTeams(caller.orgId, [...byTeam.keys()], now);
+  const [members, onCallOf] = await Promise.all([
+    stores.teams.listMembers(caller.orgId, [...byTeam.keys()]),
+    stores.onCall.ofTeams(caller.orgId, [...byTeam.keys()], now),
+  ]);
   const parts = [...byTeam].map(([teamId, ofTeam]): TeamParts => ({
     members: members.filter((member) => member.teamId === teamId),
     policies: ofTeam,

@@ -31,8 +31,10 @@ export const listDashboards = defineAction({
   example: {},
   exampleResult: { dashboards: [DASHBOARD_SUMMARY_EXAMPLE], total: 1 },
   async handle(_input, { caller, stores }) {
-    const dashboards = await stores.dashboards.list(caller.orgId, LIST_LIMIT);
-    const total = await stores.dashboards.count(caller.orgId);
+    const [dashboards, total] = await Promise.all([
+      stores.dashboards.list(caller.orgId, LIST_LIMIT),
+      stores.dashboards.count(caller.orgId),
+    ]);
     return { dashboards: dashboards.map(toDashboardSummaryView), total };
   },
 });

@@ -52,12 +52,16 @@ export const getIncident = defineAction({
       readEvidence(incident, context),
     ]);
     const isLogWhole = notifications.length < LOG_MAX;
-    const pages = isLogWhole
-      ? notifications.filter(({ kind }) => kind === 'page')
-      : await stores.notifications.listStepOutcomes(incident.id, firstStepIndex(incident.steps));
-    const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
-    const alerts = incident.kind === 'alert' ? await stores.alerts.listOfIncident(incident.id, ALERTS_SHOWN) : [];
-    const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
+    const [pages, members, alerts, people, notificationTotal, timelineTotal] = await Promise.all([
+      isLogWhole
+        ? notifications.filter(({ kind }) => kind === 'page')
+        : stores.notifications.listStepOutcomes(incident.id, firstStepIndex(incident.steps)),
+      stores.storms.listMembers(incident.id, MEMBERS_SHOWN),
+      incident.kind === 'alert' ? stores.alerts.listOfIncident(incident.id, ALERTS_SHOWN) : [],
+      stores.people.listPeople(caller.orgId, userIdsIn(timeline)),
+      isLogWhole ? notifications.length : stores.notifications.countOf(incident.id),
+      timeline.length < TIMELINE_MAX ? timeline.length : stores.timeline.count(incident.id),
+    ]);
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
     const simulated = new Set(
       notifications
@@ -70,10 +74,10 @@ export const getIncident = defineAction({
       members: members.map(toMemberView),
       alerts: alerts.map(toAlertView),
       notifications: notifications.map((entry) => toNotificationView(entry, context.installation)),
-      notificationTotal: isLogWhole ? notifications.length : await stores.notifications.countOf(incident.id),
+      notificationTotal,
       notes: notes.map(toNoteView),
       timeline: toTimelineView(timeline, names, simulated),
-      timelineTotal: timeline.length < TIMELINE_MAX ? timeline.length : await stores.timeline.count(incident.id),
+      timelineTotal,
       evidence,
     };
   },

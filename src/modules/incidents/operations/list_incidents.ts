@@ -78,11 +78,11 @@ export const listIncidents = defineAction({
       ),
     ]);
     const ruleIds = incidents.flatMap(({ ruleId }) => ruleId ?? []);
-    const names = await stores.alertRules.findNames(caller.orgId, [...new Set(ruleIds)]);
-    const steps = Map.groupBy(
-      await stores.stepTimers.listSteps(incidents.map(({ id }) => id)),
-      (step) => step.incidentId,
-    );
+    const [names, listed] = await Promise.all([
+      stores.alertRules.findNames(caller.orgId, [...new Set(ruleIds)]),
+      stores.stepTimers.listSteps(incidents.map(({ id }) => id)),
+    ]);
+    const steps = Map.groupBy(listed, (step) => step.incidentId);
     const { triggered, acknowledged, resolved } = counts;
     return {
       incidents: incidents.map((incident) => ({

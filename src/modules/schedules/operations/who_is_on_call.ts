@@ -138,14 +138,16 @@ export const whoIsOnCall = defineAction({
   async handle({ teamId }, context) {
     const { stores, caller, now } = context;
     const team = await stores.teams.get(caller.orgId, teamId);
-    const teamOnCall = await stores.onCall.ofTeam(caller.orgId, team.id, now);
+    const [teamOnCall, members, policies] = await Promise.all([
+      stores.onCall.ofTeam(caller.orgId, team.id, now),
+      stores.teams.listMembers(caller.orgId, [team.id]),
+      stores.policies.listOfTeams(caller.orgId, [team.id]),
+    ]);
     const ahead = await stores.onCall.overTime(
       caller.orgId,
       teamOnCall.schedules.map(({ schedule }) => schedule),
       { from: now, to: now.add({ hours: 24 * AHEAD_DAYS }), at: now, limit: SHIFTS_MAX },
     );
-    const members = await stores.teams.listMembers(caller.orgId, [team.id]);
-    const policies = await stores.policies.listOfTeams(caller.orgId, [team.id]);
     const [warnings = []] = await readWarnings([{ members, policies, onCall: teamOnCall }], context);
     const schedules: Static<typeof ScheduleAheadView>[] = [];
     for (const schedule of ahead.schedules) {

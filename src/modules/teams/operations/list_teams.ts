@@ -145,12 +145,16 @@ export const listTeams = defineAction({
     people: [PEOPLE.anna],
   },
   async handle(_input, context) {
-    const teams = await context.stores.teams.list(context.caller.orgId, LIST_LIMIT);
+    const { stores, caller } = context;
+    const [teams, people, total] = await Promise.all([
+      stores.teams.list(caller.orgId, LIST_LIMIT),
+      stores.people.listMembers(caller.orgId, PEOPLE_MAX),
+      stores.teams.countNames(caller.orgId),
+    ]);
     const whole = await readTeams(teams, context);
     const warnings = await readWarnings(whole, context);
-    const people = await context.stores.people.listMembers(context.caller.orgId, PEOPLE_MAX);
     return {
-      total: await context.stores.teams.countNames(context.caller.orgId),
+      total,
       people: people.map(({ userId, name, email }) => ({ userId, name, email })),
       teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [], context)),
     };
@@ -241,16 +245,13 @@ export const searchTeamNames = defineOperation({
   },
   async handle({ text, teamIds, cursor, limit = NAMES }, { caller, stores }) {
     const wanted = { text: text?.trim(), teamIds };
-    const page = await stores.teams.searchNames(caller.orgId, wanted, {
-      after: cursor === undefined ? null : parseNameCursor('team', cursor),
-      limit: limit + 1,
-    });
+    const after = cursor === undefined ? null : parseNameCursor('team', cursor);
+    const [page, total] = await Promise.all([
+      stores.teams.searchNames(caller.orgId, wanted, { after, limit: limit + 1 }),
+      stores.teams.countNames(caller.orgId, wanted),
+    ]);
     const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
-    return {
-      teams: shown.map(({ id, name }) => ({ teamId: id, name })),
-      total: await stores.teams.countNames(caller.orgId, wanted),
-      nextCursor,
-    };
+    return { teams: shown.map(({ id, name }) => ({ teamId: id, name })), total, nextCursor };
   },
 });
 
