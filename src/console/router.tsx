@@ -37,7 +37,6 @@ import { readExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { OnCall } from '#console/pages/oncall/on_call.tsx';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
-import { readIntegrationSearch, Settings } from '#console/pages/settings/settings.tsx';
 import { readReleaseSearch, readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readLoadSearch } from '#console/pages/load/load_search.ts';
@@ -64,19 +63,19 @@ export const MAIN_NAVIGATION: readonly NavigationEntry[] = [
 const at = <P extends keyof typeof SETTINGS_PAGES>(page: P) => `${PAGES.settings}${SETTINGS_PAGES[page]}` as const;
 
 const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
-  { to: at('members'), label: 'Members', icon: IconUsers, isForAdmins: false },
-  { to: at('signIn'), label: 'Sign-in', icon: IconLock, isForAdmins: true },
-  { to: at('apiKeys'), label: 'API keys', icon: IconKey, isForAdmins: false },
-  { to: at('apps'), label: 'Connected apps', icon: IconApps, isForAdmins: false },
-  { to: at('agents'), label: 'Agents', icon: IconRobot, isForAdmins: false },
-  { to: at('provisioning'), label: 'Provisioning', icon: IconUsersGroup, isForAdmins: true },
-  { to: at('audit'), label: 'Audit log', icon: IconHistory, isForAdmins: true },
-  { to: at('billing'), label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
-  { to: at('delivery'), label: 'Delivery', icon: IconHeartRateMonitor, isForAdmins: false },
-  { to: at('integrations'), label: 'Integrations', icon: IconPlug, isForAdmins: false },
-  { to: at('places'), label: 'Places', icon: IconMessages, isForAdmins: false },
-  { to: at('statusPages'), label: 'Status pages', icon: IconWorld, isForAdmins: false },
-  { to: at('moveIn'), label: 'Move in', icon: IconTransferIn, isForAdmins: true },
+  { to: at('members'), label: 'Members', group: 'People', icon: IconUsers, isForAdmins: false },
+  { to: at('signIn'), label: 'Sign-in', group: 'People', icon: IconLock, isForAdmins: true },
+  { to: at('provisioning'), label: 'Provisioning', group: 'People', icon: IconUsersGroup, isForAdmins: true },
+  { to: at('apiKeys'), label: 'API keys', group: 'Keys and apps', icon: IconKey, isForAdmins: false },
+  { to: at('apps'), label: 'Connected apps', group: 'Keys and apps', icon: IconApps, isForAdmins: false },
+  { to: at('agents'), label: 'AI agents', group: 'Keys and apps', icon: IconRobot, isForAdmins: false },
+  { to: at('integrations'), label: 'Integrations', group: 'Connections', icon: IconPlug, isForAdmins: false },
+  { to: at('places'), label: 'Chat and webhooks', group: 'Connections', icon: IconMessages, isForAdmins: false },
+  { to: at('delivery'), label: 'Delivery', group: 'Connections', icon: IconHeartRateMonitor, isForAdmins: false },
+  { to: at('statusPages'), label: 'Status pages', group: 'Connections', icon: IconWorld, isForAdmins: false },
+  { to: at('audit'), label: 'Audit log', group: 'Organization', icon: IconHistory, isForAdmins: true },
+  { to: at('billing'), label: 'Billing', group: 'Organization', icon: IconReceiptEuro, isForAdmins: true },
+  { to: at('moveIn'), label: 'Import', group: 'Organization', icon: IconTransferIn, isForAdmins: true },
 ];
 
 const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };
@@ -93,7 +92,16 @@ const inside = createRoute({
   notFoundComponent: NotFound,
 });
 
-const settings = createRoute({ getParentRoute: () => inside, path: PAGES.settings, component: Settings });
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: PAGES.settings,
+  component: lazyRouteComponent(() => import('#console/pages/settings/settings.tsx'), 'Settings'),
+});
+
+/** Reads the service whose keys are shown; without one, the first service. */
+function readIntegrationSearch({ service }: Record<string, unknown>): { readonly service?: string } {
+  return typeof service === 'string' && service !== '' ? { service } : {};
+}
 
 const settingsRoutes = [
   createRoute({

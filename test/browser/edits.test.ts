@@ -59,7 +59,7 @@ inBrowser('what people have entered', () => {
     await dialog.getByRole('listitem').filter({ hasText: 'My upgrade' }).getByText('for 90 min').waitFor();
 
     await openPath(page, h.baseUrl, 'settings/agents');
-    await loaded(page, 'Agents');
+    await loaded(page, 'AI agents');
     const writes = page.getByLabel('Changes of one agent within an hour');
     await writes.fill('30');
     await h.context.db.sql.run('delete from sessions');

@@ -71,8 +71,8 @@ inBrowser('the settings', () => {
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name').fill('Deploys');
     await page.getByRole('dialog').getByText('The organization').click();
-    await page.getByLabel('Only some permissions').check();
-    await page.getByLabel('services:view').check();
+    await page.getByRole('dialog').getByText('Some things').click();
+    await page.getByLabel('See services, their keys and what they send').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
     const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
     await page.getByRole('button', { name: 'I have copied it' }).click();

@@ -160,7 +160,7 @@ const JOBS: readonly Job[] = [
       await dialog.getByRole('table').waitFor();
       await press(button('Close', dialog));
       await isClosed();
-      await press(page.getByRole('link', { name: 'API keys', exact: true }));
+      await press(page.getByRole('link', { name: 'Keys and apps', exact: true }));
       await loaded(page, 'API keys');
       await press(button('Create a key'));
       await write(dialog.getByLabel('Name'), 'Deploys');

@@ -50,7 +50,7 @@ inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
 
 async function setUpPlace(receiver: WebhookReceiver, use: ConsoleUse) {
   const { page, dialog, own, open, button, press, write, pick, sees, isClosed } = use;
-  await open('settings/places', 'Places');
+  await open('settings/places', 'Chat and webhooks');
   await press(button('Add a place'));
   await pick(dialog.getByRole('combobox', { name: 'Kind' }), 'Webhook');
   await write(dialog.getByRole('textbox', { name: /^Name/ }), own('Board'));

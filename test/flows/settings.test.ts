@@ -109,8 +109,8 @@ async function makeKey(h: ConsoleWorld, { page, dialog, own, open, button, press
   await dialog.getByText('Enter a name').waitFor();
   await write(dialog.getByLabel('Name'), own('Deploys'));
   await press(dialog.getByRole('radio', { name: 'The organization' }));
-  await press(dialog.getByRole('switch', { name: 'Only some permissions' }));
-  await press(dialog.getByRole('checkbox', { name: 'services:view' }));
+  await press(dialog.getByRole('radio', { name: 'Some things' }));
+  await press(dialog.getByRole('checkbox', { name: 'See services, their keys and what they send' }));
   await press(button('Create', dialog));
   const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
   await press(button('I have copied it', dialog));
@@ -132,9 +132,9 @@ async function disconnectApp({ page, dialog, person, own, open, button, press, i
 }
 
 async function limitAgents({ kind, page, open, button, press, write, sees }: ConsoleUse) {
-  await open('settings/agents', 'Agents');
+  await open('settings/agents', 'AI agents');
   await page.reload();
-  await loaded(page, 'Agents');
+  await loaded(page, 'AI agents');
   const limit = { mouse: '21', keyboard: '22', touch: '23' }[kind];
   await write(page.getByLabel('Changes of one agent within an hour'), limit);
   await press(button('Save limits'));

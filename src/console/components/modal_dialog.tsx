@@ -20,6 +20,7 @@ export function ModalDialog({ title, onClose, isWide = false, size, isShownOnce 
       onClose={onClose}
       title={title}
       size={size ?? (isWide ? 'lg' : 'md')}
+      withCloseButton={!isShownOnce}
       closeOnClickOutside={!isShownOnce}
       closeOnEscape={!isShownOnce}
     >

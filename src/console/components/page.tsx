@@ -7,8 +7,11 @@ import itemPageClasses from '#console/components/item_page.module.css';
 import pageTabsClasses from '#console/components/page_tabs.module.css';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import classes from '#console/components/page.module.css';
 import type { FixedPath } from '#console/shell/navigation.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import type { Permission } from '#kernel/permissions.ts';
 
 interface PageProps {
   readonly title: string;
@@ -16,13 +19,15 @@ interface PageProps {
   readonly above?: ReactNode;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
+  /** Permission of what the page is mainly for: whoever lacks it is told what their role may do instead. */
+  readonly permission?: Permission;
   /** Whether the column is narrow, for reading and forms. */
   readonly isNarrow?: boolean;
   readonly children: ReactNode;
 }
 
 /** Frame of a page: title, actions and content. */
-export function Page({ title, above, lead, actions, isNarrow = false, children }: PageProps) {
+export function Page({ title, above, lead, actions, permission, isNarrow = false, children }: PageProps) {
   useDocumentTitle(title);
   return (
     <div className={`${classes.page} ${isNarrow ? classes.narrow : ''}`}>
@@ -38,8 +43,22 @@ export function Page({ title, above, lead, actions, isNarrow = false, children }
         </div>
         {actions !== undefined && <div className={`${classes.actions} wraps spaced`}>{actions}</div>}
       </div>
+      {permission !== undefined && <RoleLine permission={permission} />}
       {children}
     </div>
+  );
+}
+
+const RoleNote = lazyPart(() => import('#console/components/text/role_note.tsx').then((m) => m.RoleNote));
+
+/** Line for somebody whose role hides what others do on the page. */
+function RoleLine({ permission }: { readonly permission: Permission }) {
+  const { may } = useOrganization();
+  if (may(permission)) return null;
+  return (
+    <p className="dimmed small">
+      <RoleNote permission={permission} whileLoading={'\u00A0'} />
+    </p>
   );
 }
 
@@ -72,6 +91,8 @@ interface ItemPageProps {
   /** Facts in a line below the title. The last one has `data-rest` if its length is not known at first. */
   readonly facts: ReactNode;
   readonly actions: ReactNode;
+  /** As of a page. */
+  readonly permission?: Permission;
   /**
    * Two columns, below each other if there is not enough room. A third child stands below the first, or last, so that
    * content that arrives late or far down moves nothing there.
@@ -80,7 +101,7 @@ interface ItemPageProps {
 }
 
 /** Page of one item of a list. On a phone its actions are at the bottom, within reach of a thumb. */
-export function ItemPage({ title, back, facts, actions, children }: ItemPageProps) {
+export function ItemPage({ title, back, facts, actions, permission, children }: ItemPageProps) {
   return (
     <div className={itemPageClasses.item}>
       <Page
@@ -88,6 +109,7 @@ export function ItemPage({ title, back, facts, actions, children }: ItemPageProp
         above={back}
         lead={<div className={`${itemPageClasses.facts} row wraps dimmed small`}>{facts}</div>}
         actions={actions}
+        {...(permission !== undefined && { permission })}
       >
         <div className={itemPageClasses.columns}>{children}</div>
       </Page>
@@ -111,34 +133,49 @@ export function ItemActions({ isLarge = false, children }: ItemActionsProps) {
 
 interface PageTabsProps {
   readonly label: string;
-  readonly tabs: readonly { readonly to: FixedPath; readonly label: string; readonly icon?: Icon }[];
+  readonly tabs: readonly Tab[];
   /** Address of the tab with which those of the others begin. */
   readonly exact?: FixedPath;
+  /** Tabs of the pages that stand under the current one. */
+  readonly below?: readonly Tab[];
+}
+
+interface Tab {
+  readonly to: FixedPath;
+  readonly label: string;
+  readonly icon?: Icon;
+  /** Whether it is the current one, though its address is of another page. */
+  readonly isCurrent?: boolean;
 }
 
 /** Tabs of related pages, above each of them. */
-export function PageTabs({ label, tabs, exact }: PageTabsProps) {
-  const nav = useRef<HTMLElement>(null);
+export function PageTabs({ label, tabs, exact, below }: PageTabsProps) {
+  const nav = useRef<HTMLDivElement>(null);
   const { pathname } = useLocation();
   // On a phone not all tabs fit.
   useEffect(() => {
-    nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    for (const tab of nav.current?.querySelectorAll('[data-status=active]') ?? []) {
+      tab.scrollIntoView({ block: 'nearest', inline: 'center' });
+    }
   }, [pathname]);
   return (
-    <div className={pageTabsClasses.strip}>
-      <nav ref={nav} className={pageTabsClasses.nav} aria-label={label}>
-        {tabs.map(({ to, label: name, icon: Icon }) => (
-          <Link
-            key={to}
-            to={to}
-            activeOptions={{ exact: to === exact, includeSearch: false }}
-            className={`${pageTabsClasses.tab} row dimmed small nowrap`}
-          >
-            {Icon !== undefined && <Icon size={17} stroke={1.75} aria-hidden />}
-            {name}
-          </Link>
-        ))}
-      </nav>
+    <div className={pageTabsClasses.strip} ref={nav}>
+      {[tabs, ...(below === undefined ? [] : [below])].map((row, depth) => (
+        <nav key={depth} className={pageTabsClasses.nav} aria-label={depth === 0 ? label : `Pages of ${label}`}>
+          {row.map(({ to, label: name, icon: Icon, isCurrent = false }) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === exact, includeSearch: false }}
+              className={`${pageTabsClasses.tab} row dimmed small nowrap`}
+              {...(isCurrent && { 'data-status': 'active' })}
+            >
+              {Icon !== undefined && <Icon size={17} stroke={1.75} aria-hidden />}
+              {name}
+            </Link>
+          ))}
+        </nav>
+      ))}
     </div>
   );
 }

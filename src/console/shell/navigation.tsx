@@ -61,6 +61,8 @@ export interface NavigationEntry {
 export interface SettingsEntry {
   readonly to: SettingsPage;
   readonly label: string;
+  /** Tab under which it stands with others, by its name. */
+  readonly group: string;
   readonly icon: Icon;
   readonly isForAdmins: boolean;
 }

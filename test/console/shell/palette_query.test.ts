@@ -7,6 +7,7 @@ test.each([
   ['put Dana on call', 'Dana', 'put'],
   ['Put  Dana Scully on-call', 'Dana Scully', 'put'],
   ['put dana on', 'dana', 'put'],
+  ['put dana on call tonight', 'dana', 'put'],
   ['put dana', 'dana', 'put'],
   ['put', 'put', null],
   ['output queue', 'output queue', null],

@@ -114,6 +114,7 @@ export function ExceptionList() {
   return (
     <Page
       title="Exceptions"
+      permission="exceptions:edit"
       actions={
         mayTriage &&
         total > 1 &&

@@ -38,7 +38,6 @@ const UsersDialog = lazyDialog(() =>
   import('#console/pages/exceptions/search/users_dialog.tsx').then((m) => m.UsersDialog),
 );
 const IssueCard = lazyPart(() => import('#console/pages/exceptions/triage/issue_card.tsx').then((m) => m.IssueCard));
-const RoleNote = lazyPart(() => import('#console/components/text/role_note.tsx').then((m) => m.RoleNote));
 const ActivityCard = lazyPart(() =>
   import('#console/pages/exceptions/triage/activity_card.tsx').then((m) => m.ActivityCard),
 );
@@ -90,6 +89,7 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
       title={overview.title}
       back={back}
       facts={<Facts overview={overview} />}
+      permission="exceptions:edit"
       actions={
         <Actions
           overview={overview}
@@ -99,11 +99,6 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
       }
     >
       <div>
-        {!may('exceptions:edit') && (
-          <p className="dimmed small">
-            <RoleNote permission="exceptions:edit" />
-          </p>
-        )}
         <PartNotice overview={overview} maySplit={may('exceptions:edit')} />
         {!isYoung && charts}
         <EventCard
@@ -159,14 +154,6 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       <Link to="/services/$serviceId" params={{ serviceId }}>
         <Name>{serviceName}</Name>
       </Link>
-      {assigneeName !== null && (
-        <span>
-          assigned to{' '}
-          <Person userId={assignedUserId} color={assigneeColor}>
-            {assigneeName}
-          </Person>
-        </span>
-      )}
       <TextButton className="numbers" onClick={() => setList('events')}>
         {countText(eventCount, 'event')}
       </TextButton>
@@ -185,6 +172,14 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
         )}
         , last <Timestamp at={lastSeenAt} />
       </span>
+      {assigneeName !== null && (
+        <span>
+          assigned to{' '}
+          <Person userId={assignedUserId} color={assigneeColor}>
+            {assigneeName}
+          </Person>
+        </span>
+      )}
       {trend !== null && trend.direction !== 'quiet' && trend.direction !== 'new' && <span>{trendText(trend)}</span>}
       {status === 'resolved' && (
         <span>

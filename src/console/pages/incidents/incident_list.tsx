@@ -136,6 +136,7 @@ export function IncidentList() {
   return (
     <Page
       title="Incidents"
+      permission="oncall:edit"
       actions={
         <>
           <Button

@@ -85,6 +85,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
       title={incident.title}
       back={back}
       facts={<Facts incident={incident} />}
+      permission="oncall:edit"
       actions={
         may('oncall:edit') &&
         (incident.status === 'resolved' ? <Reopen incident={incident} /> : <Answers incident={incident} />)

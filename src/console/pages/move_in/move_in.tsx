@@ -43,12 +43,12 @@ export function MoveInPage() {
   const isBeginShown = data !== undefined && (moveIn === null || isBeginning);
   return (
     <Page
-      title="Move in"
+      title="Import from another tool"
       isNarrow
       lead={
         <>
-          From another tool, with a report and a proof. Nothing is changed there, and nothing here before you apply.{' '}
-          <a href={addressOf('docs/migrating')}>What comes along from each tool</a>
+          Brings teams, schedules and rules along, with a report and a proof. Nothing is changed there, and nothing here
+          before you apply. <a href={addressOf('docs/migrating')}>What comes along from each tool</a>
         </>
       }
     >

@@ -51,6 +51,7 @@ export function OnCallNow() {
   const { view, range, team, put, show, move } = useShownTime();
   const { timeline, query } = useTimeline(range, { teamId: team });
   const [selected, setSelected] = useState<Selection | null>(null);
+  const [isPutting, setIsPutting] = useState(false);
   const isSmall = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const mayEdit = may('oncall:edit');
   const create = mayEdit && (
@@ -65,11 +66,17 @@ export function OnCallNow() {
   return (
     <Page
       title="On-call"
+      permission="oncall:edit"
       lead="Who is on call, now and later."
       actions={
         isEmpty ? undefined : (
           <>
             <OwnCalendarButton />
+            {mayEdit && timeline !== null && (
+              <Button variant="default" onClick={() => setIsPutting(true)}>
+                Put somebody on call
+              </Button>
+            )}
             {create}
           </>
         )
@@ -105,8 +112,15 @@ export function OnCallNow() {
           <LoadMore list={query} />
         </>
       )}
-      {put !== undefined && mayEdit && timeline !== null && (
-        <PutOnCall userId={put} schedules={timeline.schedules} onClose={() => show({ put: undefined })} />
+      {(isPutting || put !== undefined) && mayEdit && timeline !== null && (
+        <PutOnCall
+          userId={put ?? null}
+          schedules={timeline.schedules}
+          onClose={() => {
+            setIsPutting(false);
+            if (put !== undefined) show({ put: undefined });
+          }}
+        />
       )}
       {selected !== null && schedule !== undefined && timeline !== null && (
         <PersonColors value={timeline.colorOf}>
@@ -194,7 +208,6 @@ interface ToolbarProps {
 }
 
 const RANGE = dateFormat({ day: 'numeric', month: 'short', year: 'numeric' });
-const MONTH = dateFormat({ month: 'long', year: 'numeric' });
 
 function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) {
   const last = range.days.at(-1)?.start ?? range.from;
@@ -212,7 +225,7 @@ function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) 
         </Button>
       </Group>
       <h2 className={`${classes.range} flush numbers`} aria-live="polite">
-        {view === 'month' ? MONTH.format(range.from) : RANGE.formatRange(range.from, last)}
+        {RANGE.formatRange(range.from, last)}
       </h2>
       <span className={`${classes.zone} dimmed small`}>{viewerZone()}</span>
       {hasTeams && (

@@ -13,7 +13,7 @@ import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import type { Selection } from '#console/pages/oncall/use_timeline.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
-import { placeOf, rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { placeOf, monthOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -65,7 +65,7 @@ function Tracks({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
   const [from, to] = [Date.parse(preview.from), Date.parse(preview.to)];
   const days = [0, 1, 2, 3].flatMap((month) => {
     const first = new Date(from);
-    return rangeOf('month', new Date(first.getFullYear(), first.getMonth() + month, 1)).days;
+    return monthOf(new Date(first.getFullYear(), first.getMonth() + month, 1)).days;
   });
   const range: TimelineRange = { from, to, days: days.filter(({ start, end }) => end > from && start < to) };
   return (

@@ -6,7 +6,7 @@ import { serverNow } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { monthOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { type ShownSchedule, type ShownTimeline, useTimeline } from '#console/pages/oncall/use_timeline.ts';
 
 interface ScheduleFrameProps {
@@ -27,7 +27,13 @@ export function ScheduleFrame({ scheduleId, title, lead, actions, children }: Sc
   const back = <Back to="/oncall">On-call</Back>;
   if (schedule !== undefined && timeline !== null) {
     return (
-      <Page title={title(schedule.name)} above={back} lead={lead?.(schedule)} actions={actions?.(schedule)}>
+      <Page
+        title={title(schedule.name)}
+        above={back}
+        permission="oncall:edit"
+        lead={lead?.(schedule)}
+        actions={actions?.(schedule)}
+      >
         {children(schedule, timeline, range)}
       </Page>
     );
@@ -57,7 +63,7 @@ function useNextDays(): TimelineRange {
     const [year, month] = [today.getFullYear(), today.getMonth()];
     const start = new Date(year, month, today.getDate()).getTime();
     const end = new Date(year, month, today.getDate() + DAYS_SHOWN).getTime();
-    const days = [0, 1].flatMap((later) => rangeOf('month', new Date(year, month + later, 1)).days);
+    const days = [0, 1].flatMap((later) => monthOf(new Date(year, month + later, 1)).days);
     return { from: start, to: end, days: days.filter((day) => day.start >= start && day.end <= end) };
   }, [today]);
 }

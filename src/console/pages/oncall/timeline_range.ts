@@ -20,7 +20,10 @@ export interface TimelineDay {
 }
 
 /** Longest range whose days are marked; longer ones have room for weeks. */
-const DAYS_MARKED_MAX = 31;
+const DAYS_MARKED_MAX = 35;
+
+/** Weeks of each view: people look at what is to come, so a month does not begin with days that are over. */
+const WEEKS: Record<TimelineView, number> = { week: 1, two_weeks: 2, month: 5, quarter: 13 };
 
 /** Returns what is marked in a range: its days, or the weeks of a long one. */
 export function marksOf({ days }: TimelineRange): readonly TimelineDay[] {
@@ -34,10 +37,15 @@ export function marksOf({ days }: TimelineRange): readonly TimelineDay[] {
   return weeks;
 }
 
-/** Returns the range that contains a day. Weeks begin on Monday, months and quarters on their first day. */
+/** Returns the range that begins with the week of a day, on its Monday. */
 export function rangeOf(view: TimelineView, day: Date): TimelineRange {
-  const first = firstDayOf(view, day);
-  return daysBetween(first, addToRange(view, first, 1));
+  return daysBetween(mondayOf(day), addToRange(view, day, 1));
+}
+
+/** Returns the calendar month of a day. */
+export function monthOf(day: Date): TimelineRange {
+  const [year, month] = [day.getFullYear(), day.getMonth()];
+  return daysBetween(localDay(year, month, 1), localDay(year, month + 1, 1));
 }
 
 /** Returns the range of so many days that begins with a day. */
@@ -59,18 +67,12 @@ function daysBetween(first: Date, end: Date): TimelineRange {
 
 /** Returns the first day of the range, `by` ranges later. */
 export function addToRange(view: TimelineView, day: Date, by: number): Date {
-  const first = firstDayOf(view, day);
-  const [year, month, date] = [first.getFullYear(), first.getMonth(), first.getDate()];
-  if (view === 'month') return localDay(year, month + by, 1);
-  if (view === 'quarter') return localDay(year, month + 3 * by, 1);
-  return localDay(year, month, date + by * (view === 'week' ? 7 : 14));
+  const monday = mondayOf(day);
+  return localDay(monday.getFullYear(), monday.getMonth(), monday.getDate() + 7 * WEEKS[view] * by);
 }
 
-function firstDayOf(view: TimelineView, day: Date): Date {
-  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()];
-  if (view === 'month') return localDay(year, month, 1);
-  if (view === 'quarter') return localDay(year, month - (month % 3), 1);
-  return localDay(year, month, date - ((day.getDay() + 6) % 7));
+function mondayOf(day: Date): Date {
+  return localDay(day.getFullYear(), day.getMonth(), day.getDate() - ((day.getDay() + 6) % 7));
 }
 
 /** Returns the first instant of a day, which is not midnight where the clocks skip it. */

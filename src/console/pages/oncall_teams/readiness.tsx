@@ -12,7 +12,7 @@ import {
 
 const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
   yes: ['green', 'would be woken'],
-  unproved: ['amber', 'not proved'],
+  unproved: ['amber', 'not tested'],
   no: ['red', 'would not be woken'],
 };
 

@@ -77,6 +77,7 @@ export function TeamList() {
   return (
     <Page
       title="Teams"
+      permission="oncall:edit"
       lead="Who is on call together, and whether a page at night would wake them."
       actions={!isEmpty && create}
     >
@@ -113,7 +114,7 @@ function Woken({ team: { memberCount, readiness } }: { readonly team: FoundTeam 
   if (readiness.yes === memberCount) return <Status tone="green">all</Status>;
   const parts = [
     readiness.no > 0 && `${readiness.no} would not`,
-    readiness.unproved > 0 && `${readiness.unproved} not proved`,
+    readiness.unproved > 0 && `${readiness.unproved} not tested`,
   ].filter((part) => part !== false);
   return <Status tone={readiness.no > 0 ? 'red' : 'amber'}>{parts.join(', ')}</Status>;
 }

@@ -59,6 +59,7 @@ function Team({ team, back }: { readonly team: TeamDetails; readonly back: React
   return (
     <Page
       title={name}
+      permission="oncall:edit"
       above={back}
       lead={
         onCall.length === 0 ? (

@@ -61,10 +61,10 @@ export function Places() {
   const places = data?.places;
   return (
     <Page
-      title="Places"
+      title="Chat and webhooks"
       lead={
         <>
-          Chat rooms and webhooks that are told of incidents, beside the people who are paged.{' '}
+          Places that are told of incidents, beside the people who are paged.{' '}
           <a href={addressOf('docs/places')}>How places work</a>
         </>
       }

@@ -50,6 +50,7 @@ export function PolicyList() {
   return (
     <Page
       title="Escalation policies"
+      permission="oncall:edit"
       lead="Who is paged, in which order and how, while nobody answers."
       actions={
         may('oncall:edit') && (

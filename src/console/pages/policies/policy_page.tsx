@@ -63,6 +63,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
   return (
     <Page
       title={name}
+      permission="oncall:edit"
       above={<BackToPolicies />}
       lead={
         <>

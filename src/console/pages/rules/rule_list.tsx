@@ -81,6 +81,7 @@ export function RuleList() {
   return (
     <Page
       title="Rules"
+      permission="oncall:edit"
       lead="What turns data into incidents, and whom it pages."
       actions={
         <>

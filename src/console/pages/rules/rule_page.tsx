@@ -69,6 +69,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
   return (
     <Page
       title={name}
+      permission="oncall:edit"
       above={back}
       lead={conditionText(rule)}
       actions={

@@ -60,6 +60,7 @@ export function ServiceList() {
   return (
     <Page
       title="Services"
+      permission="services:edit"
       lead="The programs that you run: what they send, and what watches them."
       actions={isEmpty ? undefined : create}
     >

@@ -101,6 +101,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
   return (
     <Page
       title={name}
+      permission="services:edit"
       above={back}
       lead={lead === '' ? undefined : lead}
       actions={

@@ -43,7 +43,7 @@ export function Agents() {
   const settings = data?.pages[0]?.settings;
   return (
     <Page
-      title="Agents"
+      title="AI agents"
       lead={
         <>
           Agents may look, note, propose and ask during an incident. People decide, and paging waits for no agent unless

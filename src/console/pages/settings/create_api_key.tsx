@@ -1,15 +1,15 @@
-import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import type { ApiKey, NewApiKey } from '#console/api/organization.ts';
-import { TextButton } from '#console/components/buttons.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
+import { RIGHTS } from '#console/components/text/role_note.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
@@ -18,7 +18,8 @@ type Permission = NonNullable<ApiKey['permissions']>[number];
 interface KeyFields {
   name: string;
   kind: ApiKey['kind'];
-  isNarrowed: boolean;
+  /** What it may do: everything, what a build job needs, or what is chosen. */
+  scope: 'all' | 'build' | 'some';
   permissions: Permission[];
   expiresAt: string;
 }
@@ -26,10 +27,16 @@ interface KeyFields {
 /** Permissions of a build job: it finds its service, records releases and uploads source maps. */
 const FOR_BUILDS: readonly Permission[] = ['services:view', 'exceptions:view', 'exceptions:edit'];
 
+const SCOPES: Readonly<Record<KeyFields['scope'], string>> = {
+  all: 'It has all permissions of the account it acts as.',
+  build: 'It finds its service, records releases and uploads source maps.',
+  some: 'It has the permissions that you choose.',
+};
+
 const LABELS: Readonly<Record<keyof KeyFields, string>> = {
   name: 'Name',
   kind: 'Acts as',
-  isNarrowed: 'Only some permissions',
+  scope: 'May do',
   permissions: 'Permissions',
   expiresAt: 'Last day',
 };
@@ -39,20 +46,20 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   const refresh = useRefresh();
   const { form, draft } = useDraftForm<KeyFields>({
     form: 'create_api_key',
-    base: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresAt: '' },
+    base: { name: '', kind: 'user', scope: 'all', permissions: [], expiresAt: '' },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
-      permissions: (permissions, { isNarrowed }) =>
-        isNarrowed && permissions.length === 0 ? 'Choose at least one permission' : null,
+      permissions: (permissions, { scope }) =>
+        scope !== 'all' && permissions.length === 0 ? 'Choose at least one permission' : null,
       expiresAt: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'Choose a day in the future' : null),
     },
   });
   const creating = useMutation({
-    mutationFn: ({ name, kind, isNarrowed, permissions, expiresAt }: KeyFields) =>
+    mutationFn: ({ name, kind, scope, permissions, expiresAt }: KeyFields) =>
       invoke(org.orgId, 'create_api_key', {
         name: name.trim(),
         kind,
-        permissions: isNarrowed ? permissions : null,
+        permissions: scope === 'all' ? null : permissions,
         expiresAt: expiresAt === '' ? null : endOfDay(expiresAt).toISOString(),
       }),
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
@@ -62,7 +69,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
     },
   });
   if (creating.isSuccess) return <Created apiKey={creating.data} onClose={onClose} />;
-  const { isNarrowed } = form.values;
+  const { scope } = form.values;
   return (
     <FormDialog
       onClose={onClose}
@@ -97,37 +104,40 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
           </Text>
         </div>
       )}
-      <Switch
-        {...form.getInputProps('isNarrowed', { type: 'checkbox' })}
-        label="Only some permissions"
-        description={isNarrowed ? undefined : 'Off: it has all permissions of the account it acts as.'}
-      />
-      {isNarrowed && (
-        <Checkbox.Group
-          {...form.getInputProps('permissions')}
-          label="Permissions"
-          description={
-            <>
-              For a build job that records releases and uploads source maps, choose{' '}
-              <TextButton
-                onClick={() =>
-                  form.setFieldValue(
-                    'permissions',
-                    FOR_BUILDS.filter((permission) => org.permissions.includes(permission)),
-                  )
-                }
-              >
-                Releases and source maps
-              </TextButton>
-            </>
-          }
-        >
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
+      <div>
+        <Text size="sm" fw={500} mb={4} id="key-scope">
+          May do
+        </Text>
+        <SegmentedControl
+          aria-labelledby="key-scope"
+          value={scope}
+          onChange={(next) => {
+            form.setFieldValue('scope', next);
+            if (next !== 'build') return;
+            form.setFieldValue(
+              'permissions',
+              FOR_BUILDS.filter((permission) => org.permissions.includes(permission)),
+            );
+          }}
+          data={[
+            { value: 'all', label: 'Everything' },
+            { value: 'build', label: 'A build job' },
+            { value: 'some', label: 'Some things' },
+          ]}
+        />
+        <Text size="sm" c="dimmed" mt={4}>
+          {SCOPES[scope]}
+        </Text>
+      </div>
+      {scope === 'some' && (
+        <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
+          <SimpleGrid cols={1} spacing="xs" mt={6}>
             {org.permissions.map((permission) => (
               <Checkbox
                 key={permission}
                 value={permission}
-                label={permission}
+                label={RIGHTS.find(([right]) => right === permission)?.[1] ?? permission}
+                description={permission}
                 aria-invalid={form.errors['permissions'] === undefined ? undefined : true}
               />
             ))}

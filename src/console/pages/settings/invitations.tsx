@@ -32,6 +32,7 @@ export function Invitations() {
   return (
     <div className={classes.section}>
       <Card
+        anchor="invited"
         title="Invited"
         rows={open.map((invitation) => (
           <InvitationRow

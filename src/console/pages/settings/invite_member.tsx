@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, CopyButton, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 
@@ -160,8 +160,8 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
       />
       <NativeSelect
         {...form.getInputProps('role')}
-        label="Role"
-        description={ROLE_DESCRIPTIONS[form.values.role]}
+        label={addresses.length > 1 ? 'Role of all' : 'Role'}
+        description={addresses.length > 1 ? 'Below, each may have another.' : ROLE_DESCRIPTIONS[form.values.role]}
         data={roleOptions}
       />
       {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
@@ -276,7 +276,24 @@ function Answers({ answers, onAgain, onClose }: AnswersProps) {
               Invite others
             </Button>
           )}
-          <Button onClick={onClose}>Done</Button>
+          {invited.length > 1 && (
+            <CopyButton value={invited.map(({ email, link }) => `${email} ${link}`).join('\n')}>
+              {({ copied, copy }) => (
+                <Button variant="default" onClick={copy}>
+                  {copied ? 'Copied' : 'Copy all links'}
+                </Button>
+              )}
+            </CopyButton>
+          )}
+          <Button
+            onClick={() => {
+              onClose();
+              // On the page of members, whose list of the invited has them now.
+              document.getElementById('invited')?.scrollIntoView({ block: 'nearest' });
+            }}
+          >
+            Done
+          </Button>
         </Group>
       </Stack>
     </Dialog>

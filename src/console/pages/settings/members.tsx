@@ -68,7 +68,7 @@ export function Members() {
           </Button>
           {org.role === 'owner' && (
             <Button variant="default" component={Link} to="/settings/members" hash="export">
-              Export
+              Export the organization
             </Button>
           )}
           {isAdmin && (
@@ -103,12 +103,12 @@ export function Members() {
       {/* Shown only after the list above, which would push it down. */}
       {isAdmin && !query.isPending && (
         <>
+          <Invitations />
           <div className={classes.section}>
             <OrganizationCard />
             <SecondFactorPolicy />
             {org.role === 'owner' && <ExportCard />}
           </div>
-          <Invitations />
         </>
       )}
       {areRolesShown && <RoleTable onClose={() => setAreRolesShown(false)} />}
@@ -352,7 +352,11 @@ function SecondFactorPolicy() {
       />
       {isBlocked && (
         <Text size="sm" c="dimmed" mt="xs">
-          Set up your own second factor first, on the page Me. Otherwise you would lock yourself out.
+          Set up{' '}
+          <Link to="/me" hash="second-factor">
+            your own second factor
+          </Link>{' '}
+          first. Otherwise you would lock yourself out.
         </Text>
       )}
       {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}

@@ -29,7 +29,7 @@ export function ExportCard() {
       const actions = `${API_PATHS.console}/organizations/${org.orgId}/actions`;
       link.current.href = addressOf(`${actions}/export_organization?${new URLSearchParams({ ticket })}`);
       link.current.click();
-      showSuccess('The download begins. It takes as long as there is data.');
+      showSuccess('The download begins. It takes minutes where there is much data.');
     },
   });
   return (

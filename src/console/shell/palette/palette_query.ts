@@ -10,7 +10,7 @@ export interface PaletteQuery {
 }
 
 const VERBS: Readonly<Record<Verb, RegExp>> = {
-  put: /^\s*put\s+(.+?)(?:\s+on(?:\s*-?\s*call?)?)?\s*$/i,
+  put: /^\s*put\s+(.+?)(?:\s+on(?:\s*-?\s*call?(?:\s.*)?)?)?\s*$/i,
   acknowledge: /^\s*ack(?:nowledge)?(?:\s+(.*?))?\s*$/i,
   resolve: /^\s*resolve(?:\s+(.*?))?\s*$/i,
   silence: /^\s*(?:silence|mute)(?:\s+(.*?))?\s*$/i,

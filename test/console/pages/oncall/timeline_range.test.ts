@@ -6,6 +6,7 @@ import {
   addToRange,
   dayText,
   marksOf,
+  monthOf,
   findDay,
   placeOf,
   rangeFrom,
@@ -43,21 +44,20 @@ describe.each(ZONES)('in %s', (zone) => {
   });
 });
 
-test('a week begins on Monday and a month on its first day', () => {
-  const day = new Date(2026, 10, 22);
-  expect(dayText(new Date(rangeOf('two_weeks', day).from))).toBe('2026-11-16');
-  expect(dayText(new Date(rangeOf('month', day).from))).toBe('2026-11-01');
-  expect(rangeOf('month', day).days).toHaveLength(30);
+test('every view begins with the Monday of its week: a month shows what is to come, and no days that are over', () => {
+  const day = new Date(2026, 10, 30);
+  for (const view of TIMELINE_VIEWS) expect(dayText(new Date(rangeOf(view, day).from))).toBe('2026-11-30');
+  const ends = TIMELINE_VIEWS.map((view) => dayText(new Date(rangeOf(view, day).to)));
+  expect(ends).toEqual(['2026-12-07', '2026-12-14', '2027-01-04', '2027-03-01']);
+  expect(dayText(new Date(rangeOf('month', new Date(2026, 10, 22)).from))).toBe('2026-11-16');
   expect(marksOf(rangeOf('month', day))).toEqual(rangeOf('month', day).days);
+  const weeks = marksOf(rangeOf('quarter', day)).map(({ start }) => dayText(new Date(start)));
+  expect([weeks.length, ...weeks.slice(0, 2)]).toEqual([13, '2026-11-30', '2026-12-07']);
 });
 
-test('a quarter begins with its first month, and its weeks are marked, each from Monday', () => {
-  const range = rangeOf('quarter', new Date(2026, 10, 22));
-  expect([range.from, range.to].map((at) => dayText(new Date(at)))).toEqual(['2026-10-01', '2027-01-01']);
-  const marks = marksOf(range);
-  expect(marks.slice(0, 2).map(({ start }) => dayText(new Date(start)))).toEqual(['2026-10-01', '2026-10-05']);
-  expect(marks).toHaveLength(14);
-  expect(marks.at(-1)!.end).toBe(range.to);
+test('a month of the calendar has its days', () => {
+  const { from, days } = monthOf(new Date(2026, 10, 22));
+  expect([dayText(new Date(from)), days.length]).toEqual(['2026-11-01', 30]);
 });
 
 test('an instant has its place in percent, and what lies outside is at the edge', () => {

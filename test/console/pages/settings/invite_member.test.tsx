@@ -38,10 +38,12 @@ test('of several people who are invited at once, each may have a role of their o
     fireEvent.change(screen.getByLabelText(label), { target: { value } });
   expect(screen.queryByLabelText(/^Role of /)).toBeNull();
   fireEvent.change(addresses, { target: { value: 'ada@x.test, bob@x.test' } });
-  choose('Role', 'viewer');
+  choose('Role of all', 'viewer');
   choose('Role of bob@x.test', 'editor');
   fireEvent.submit(addresses.closest('form')!);
   await screen.findByText('2 of 2 are invited', {}, PATIENTLY);
+  // Whoever presses Enter once more does not lose the links, which are shown this once.
+  expect(screen.queryByLabelText('Close')).toBeNull();
   expect(invoke.mock.calls.map(([, , input]) => input)).toEqual([
     { email: 'ada@x.test', role: 'viewer' },
     { email: 'bob@x.test', role: 'editor' },

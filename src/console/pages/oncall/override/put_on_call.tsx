@@ -19,6 +19,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 interface Schedule {
   readonly scheduleId: string;
   readonly name: string;
+  /** Next hand-over, as far as it is known; null for none. */
+  readonly next?: { readonly at: string } | null;
 }
 
 interface PutOnCallProps {
@@ -111,7 +113,7 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
         />
       </SimpleGrid>
       <Group gap={6} role="group" aria-label="Until">
-        {presets(start).map(({ label, until }) => (
+        {presets(start, schedule?.next?.at).map(({ label, until }) => (
           <Button key={label} size="compact-xs" variant="default" onClick={() => setTo(toLocalField(until))}>
             {label}
           </Button>
@@ -121,12 +123,16 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
   );
 }
 
-/** Usual ends of an override that begins now: the next morning, and a day later. */
-function presets(start: number): readonly { readonly label: string; readonly until: number }[] {
+/** Usual ends of an override that begins now: the next hand-over, the next morning, and a day later. */
+function presets(
+  start: number,
+  handOver: string | undefined,
+): readonly { readonly label: string; readonly until: number }[] {
   const morning = new Date(start);
   morning.setHours(8, 0, 0, 0);
   if (morning.getTime() <= start) morning.setDate(morning.getDate() + 1);
   return [
+    ...(handOver === undefined ? [] : [{ label: 'Until the next hand-over', until: Date.parse(handOver) }]),
     { label: 'Until 08:00', until: morning.getTime() },
     { label: 'For 24 hours', until: start + DAY_MS },
     { label: 'For a week', until: start + 7 * DAY_MS },
