@@ -196,6 +196,16 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   expect((await reassign({ userId: bram.userId })).body.detail).toContain('reopen it');
 });
 
+test('whoever is on call stands first among those whom an incident can be handed to', async () => {
+  const { w, teamId, dirk, ask } = await annaIsPaged();
+  const rotationConfig = { userIds: [dirk.userId] };
+  const startAt = '2026-03-02T09:00:00Z';
+  await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationType: 'daily', rotationConfig, startAt });
+  const { people } = (await ask('list_assignees')).body.result;
+  expect(people[0]).toMatchObject({ userId: dirk.userId, isOnCall: true });
+  expect(people.filter(({ isOnCall }: { isOnCall: boolean }) => isOnCall)).toHaveLength(1);
+});
+
 test('whoever has a number in another team only is refused with what to do, in the list and by the server', async () => {
   const { w, ask, reassign } = await annaIsPaged();
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });

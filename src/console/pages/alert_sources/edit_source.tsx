@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<keyof Values, string>> = {
   incidentsPer: 'One incident for',
   leaseMinutes: 'No word after',
   onSilence: 'An alert without word',
-  groupMinutes: 'Opened with another within',
+  groupMinutes: 'One page with others that open within',
 };
 
 /** Dialog to set how the alerts of a source share incidents, and what becomes of those that nobody repeats. */

@@ -28,6 +28,7 @@ interface Assignee {
   readonly channels: Assignees['people'][number]['channels'] | null;
   /** Reason for which nothing reaches the person, and what to do; null if something does. */
   readonly refusal: string | null;
+  readonly isDisabled?: boolean;
 }
 
 interface Entered {
@@ -118,7 +119,7 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         label={kind === 'person' ? 'Person' : 'Escalation policy'}
         placeholder={data === undefined ? 'Loading …' : 'Type a name'}
         key={kind}
-        options={offered.map(({ value, label }) => ({ value, label }))}
+        options={offered.map(({ value, label, isDisabled = false }) => ({ value, label, isDisabled }))}
         value={picked?.value ?? null}
         onChange={choose}
         onSearch={setTyped}
@@ -133,6 +134,9 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
       />
       <Text size="sm" c="dimmed">
         {kind === 'policy' ? aboutPolicy(status) : picked?.refusal == null && aboutPerson(incident, picked)}
+        {kind === 'person' &&
+          offered.some(({ isDisabled }) => isDisabled) &&
+          ' Whoever nothing reaches cannot be paged: they turn on a channel on the page Me.'}
       </Text>
     </FormDialog>
   );
@@ -148,10 +152,11 @@ function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: strin
       refusal: null,
     }));
   }
-  return people.map(({ userId, name, channels, refusal }) => ({
+  return people.map(({ userId, name, channels, isOnCall, refusal }) => ({
     value: userId,
     name,
-    label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${channels.length === 0 ? ', nothing reaches them' : ''}`,
+    label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${isOnCall ? ', on call now' : ''}${refusal === null ? '' : ', nothing reaches them'}`,
+    isDisabled: refusal !== null,
     channels,
     refusal,
   }));

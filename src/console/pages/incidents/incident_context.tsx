@@ -11,7 +11,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Status, STATUS_TONES } from '#console/components/status.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { Name, Sentence } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
@@ -114,7 +114,7 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
           {targetName !== null && (
             <>
               {' '}
-              <Name>{targetName}</Name>
+              <ChangedThing target={target}>{targetName}</ChangedThing>
             </>
           )}
         </>
@@ -134,7 +134,7 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
           )}
           :{' '}
           <Link to="/exceptions/$groupId" params={{ groupId }}>
-            <Name>{title}</Name>
+            <Sentence>{title}</Sentence>
           </Link>
           {opened !== null && (
             <>
@@ -222,6 +222,26 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
   );
 }
 
+/** Name of what was changed, with a link to it. */
+function ChangedThing({ target, children }: { readonly target: string; readonly children: string }) {
+  const name = <Name>{children}</Name>;
+  if (target.startsWith('rule_')) {
+    return (
+      <Link to="/rules/$ruleId" params={{ ruleId: target }}>
+        {name}
+      </Link>
+    );
+  }
+  if (target.startsWith('policy_')) {
+    return (
+      <Link to="/oncall/policies/$policyId" params={{ policyId: target }}>
+        {name}
+      </Link>
+    );
+  }
+  return name;
+}
+
 /** Returns how long before or after the incident something happened: `4 min before`. */
 function distanceText(at: string, triggeredAt: string): string {
   const distance = Date.parse(at) - Date.parse(triggeredAt);
@@ -243,7 +263,7 @@ function moreText(
 function IncidentLink({ incidentId, title }: { readonly incidentId: string; readonly title: string }) {
   return (
     <Link to="/incidents/$incidentId" params={{ incidentId }}>
-      <Name>{title}</Name>
+      <Sentence>{title}</Sentence>
     </Link>
   );
 }

@@ -106,7 +106,7 @@ const OUTCOME_WORDS: Record<NonNullable<FoundIncident['reached']>['outcome'], st
   delivered: 'reached',
   sent: 'sent to',
   on_its_way: 'on its way to',
-  simulated: 'only simulated for',
+  simulated: 'simulated, not sent to',
   failed: 'did not reach',
 };
 

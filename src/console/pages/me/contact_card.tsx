@@ -129,7 +129,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
             </Button>
             {contact.phone !== null && !form.isDirty() && (
               <Button variant="default" component={Link} to="/me" hash="tests">
-                Send a test
+                Test a channel
               </Button>
             )}
           </Group>
@@ -183,7 +183,11 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
       sub={
         <>
           {isConfigured ? (destination ?? missing(channel)) : <NotSetUp />}
-          <div aria-live="polite" ref={results} style={{ minHeight: '1.375rem', scrollMarginBottom: '7rem' }}>
+          <div
+            aria-live="polite"
+            ref={results}
+            style={{ ...(test.isPending && { minHeight: '1.375rem' }), scrollMarginBottom: '7rem' }}
+          >
             {test.isError && errorMessage(test.error)}
             {!test.isPending && shown.map((id) => <TestResult key={id} notificationId={id} />)}
           </div>

@@ -226,7 +226,7 @@ type Readiness = Me['ownReadiness'];
 
 const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
   yes: ['green', 'yes'],
-  unproved: ['amber', 'not proved'],
+  unproved: ['amber', 'not tested'],
   no: ['red', 'no'],
 };
 

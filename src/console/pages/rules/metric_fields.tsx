@@ -78,7 +78,8 @@ export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFie
           error={errorOf('aggregation')}
         />
         <NumberInput
-          label="Over the last minutes"
+          label="Measured over"
+          suffix=" min"
           value={config['windowMinutes'] ?? ''}
           onChange={(windowMinutes) => onChange({ windowMinutes })}
           min={1}
@@ -192,7 +193,7 @@ function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsP
     onChange(matchers.map((matcher, place) => (place === index ? { ...matcher, ...part } : matcher)));
   return (
     <fieldset className={`${classes.labels} spaced flush`}>
-      <legend>{matchers.length === 0 ? 'All its series count' : 'Only series with'}</legend>
+      <legend>{matchers.length === 0 ? 'All its series are measured' : 'Only series with'}</legend>
       {matchers.map(({ label, operator, value }, index) => (
         // Lines have no identity of their own.
         // eslint-disable-next-line react/no-array-index-key

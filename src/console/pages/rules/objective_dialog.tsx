@@ -35,7 +35,7 @@ const LABELS: Readonly<Record<keyof Values, string>> = {
   totalMetric: 'All requests',
   objectivePercent: 'Should go well',
   days: 'Within',
-  trafficAtLeast: 'Judges from requests of',
+  trafficAtLeast: 'Only with at least so many requests',
   escalationPolicyId: 'Pages by',
 };
 

@@ -233,14 +233,18 @@ function Sentence({ values }: { readonly values: RuleValues }) {
   return <p className="flush">{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
 }
 
-function sentenceOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): string | null {
+function sentenceOf({ kind, config, settings }: Pick<RuleValues, 'kind' | 'config' | 'settings'>): string | null {
   const isComplete = Object.values(config).every((value) => String(value).trim() !== '' && value !== '-');
-  return isComplete ? conditionText({ kind, config: config as unknown as RuleConfig }) : null;
+  if (!isComplete) return null;
+  const held = kind === 'metric_threshold' ? Number(settings.forMinutes) : 0;
+  const lasting = held > 0 ? ` An incident opens once that has been true for ${held} min.` : '';
+  return `${conditionText({ kind, config: config as unknown as RuleConfig })}${lasting}`;
 }
 
 /** Formats a value of the form for people, to show two versions of it side by side. */
-function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): string {
-  if (field === 'config') return sentenceOf({ kind, config: value as RuleValues['config'] }) ?? 'not complete';
+function shown(field: keyof RuleValues, value: unknown, { kind, settings }: RuleValues): string {
+  if (field === 'config')
+    return sentenceOf({ kind, config: value as RuleValues['config'], settings }) ?? 'not complete';
   if (field === 'settings') return settingSentences(kind, settingsOfValues(kind, value as SettingValues)).join(' ');
   if (field === 'enabled') return value === true ? 'on' : 'off';
   return typeof value === 'string' && value !== '' ? value : 'none';

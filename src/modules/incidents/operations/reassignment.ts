@@ -30,6 +30,7 @@ import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { type Repeats, repeatsOf } from '#modules/policies/decide/rounds.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import type { TeamMemberOfTeam } from '#modules/teams/store.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 
@@ -221,6 +222,13 @@ async function cancelAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by
   return await withdrawStatusUpdates(unit, incident, 'acknowledged', by);
 }
 
+/** Reads who is on call now in the schedules of the team whose policy pages about the incident. */
+async function readOnCall({ orgId, teamId }: IncidentRow, stores: UnitOfWork['stores'], now: UnitOfWork['now']) {
+  if (teamId === null) return [];
+  const onCallOf = await stores.onCall.ofTeams(orgId, [teamId], now);
+  return peopleOnCall(onCallOf(teamId).schedules.map(({ onCall }) => onCall));
+}
+
 /** Limit on the results; others are found by a part of their name. */
 const SHOWN_MAX = 50;
 
@@ -246,11 +254,12 @@ export const listAssignees = defineOperation({
         userId: IdText,
         name: Type.String(),
         channels: Type.Array(Type.Enum([...CHANNELS])),
+        isOnCall: Type.Boolean({ description: 'now, in a schedule of the team whose policy pages' }),
         refusal: nullable(
           Type.String({ description: 'why nothing reaches them, and what to do; null where something does' }),
         ),
       }),
-      { description: `at most ${SHOWN_MAX}` },
+      { description: `whoever is on call first; at most ${SHOWN_MAX} others` },
     ),
   }),
   example: { text: 'ann' },
@@ -261,8 +270,13 @@ export const listAssignees = defineOperation({
     const policies = await stores.policies.search(caller.orgId, wanted, first);
     const rows = await stores.teams.findAll(caller.orgId, [...new Set(policies.map(({ teamId }) => teamId))]);
     const teams = new Map(rows.map((team) => [team.id, team.name]));
-    const matching = await stores.people.search(caller.orgId, { text: wanted.text }, first);
-    const members = matching.filter(({ role }) => mayAnswer(role));
+    const onCallIds = new Set(await readOnCall(incident, stores, now));
+    const search = (userIds?: readonly Id<'user'>[]) =>
+      stores.people.search(caller.orgId, { text: wanted.text, ...(userIds !== undefined && { userIds }) }, first);
+    const matching = [...(onCallIds.size === 0 ? [] : await search([...onCallIds])), ...(await search())];
+    const members = [...new Map(matching.map((member) => [member.userId, member])).values()].filter(({ role }) =>
+      mayAnswer(role),
+    );
     const userIds = members.map(({ userId }) => userId);
     const contacts = await readContacts(stores, incident, userIds);
     const places = Map.groupBy(await stores.teams.listPlacesOfAll(caller.orgId, userIds), ({ userId }) => userId);
@@ -281,7 +295,7 @@ export const listAssignees = defineOperation({
         const refusal =
           nobodyReached === null ? null : whyUnreached({ name }, teamsWithNumber(places.get(userId) ?? [], incident));
         const channels = pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel);
-        return { userId, name, channels, refusal };
+        return { userId, name, channels, isOnCall: onCallIds.has(userId), refusal };
       }),
     };
   },

@@ -39,7 +39,7 @@ export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
     metricName: 'Metric',
     comparator: 'Fires when the value is',
     threshold: 'Threshold',
-    windowMinutes: 'Over the last minutes',
+    windowMinutes: 'Measured over',
     aggregation: 'Aggregation',
   },
   selector: 'metricName',

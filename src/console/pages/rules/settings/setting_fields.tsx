@@ -28,8 +28,8 @@ export function HeldField({ kind, values, onChange, errorOf }: SettingFieldsProp
   if (!hasSetting(kind, 'forMinutes')) return null;
   return (
     <NumberInput
-      label="Opens once that has held for"
-      description="Without a break. At 0 the first breach opens it."
+      label="For at least"
+      description="How long this must be true without a break before an incident opens. At 0 it opens at once."
       value={values.forMinutes}
       onChange={(forMinutes) => onChange({ forMinutes })}
       error={errorOf('forMinutes')}
@@ -57,7 +57,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
         {isOfMetric ? metricFields() : <ExceptionRuleFields values={values} onChange={onChange} errorOf={errorOf} />}
         <div className={classes.pair}>
           {minutes('repageMinutes', 'Acknowledged: pages again after', 'never')}
-          {minutes('groupMinutes', 'Opened with another within')}
+          {minutes('groupMinutes', 'One page with others that open within')}
         </div>
         {values.groupMinutes !== '' && Number(values.groupMinutes) > 0 && (
           <p className="dimmed tiny flush">
@@ -74,7 +74,8 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
       <>
         <div className={classes.pair}>
           <NumberInput
-            label="True over the last as well"
+            label="Also over the last"
+            description="A shorter time in which it must be true, too: it is not over yet."
             suffix=" min"
             placeholder="one window"
             {...inputOf('shortWindowMinutes')}
@@ -82,7 +83,8 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
             min={1}
           />
           <NumberInput
-            label="Judges from traffic of"
+            label="Only with at least so much traffic"
+            description="Of a ratio: the least value of its lower side."
             placeholder="any"
             {...inputOf('trafficAtLeast')}
             min={0}
@@ -100,10 +102,10 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           maxLength={200}
           error={errorOf('byLabel')}
         />
-        {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
+        {minutes('recoveryMinutes', 'Ends when it has not been true for', 'the time over which it is measured')}
         <NumberInput
-          label="Recovers only past"
-          description="A value between this and the threshold neither opens nor ends an incident."
+          label="Ends only beyond"
+          description="A value on the other side of the threshold. Between the two nothing opens and nothing ends, so that a value at the threshold does not open one incident after another."
           placeholder="the threshold"
           {...inputOf('recoveryThreshold')}
         />
@@ -119,7 +121,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
         </div>
         <div className={classes.pair}>
           <NumberInput
-            label="Flaps from"
+            label="One incident that stays open, from"
             suffix=" incidents"
             placeholder="never"
             {...inputOf('flapIncidents')}
@@ -131,8 +133,8 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
         </div>
         {values.flapIncidents !== '' && (
           <p className="dimmed tiny flush">
-            While it flaps, the last incident stays open until the condition has been false for {values.flapMinutes}{' '}
-            min: one page instead of many.
+            So many within so little time go on and off. The last one then stays open until the condition has been false
+            for {values.flapMinutes} min: one page instead of many.
           </p>
         )}
       </>
