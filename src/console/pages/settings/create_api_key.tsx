@@ -18,7 +18,7 @@ type Permission = NonNullable<ApiKey['permissions']>[number];
 interface KeyFields {
   name: string;
   kind: ApiKey['kind'];
-  /** What it may do: everything, what a build job needs, or what is chosen. */
+  /** Scope of its permissions: everything, what a build job needs, or what is chosen. */
   scope: 'all' | 'build' | 'some';
   permissions: Permission[];
   expiresAt: string;
