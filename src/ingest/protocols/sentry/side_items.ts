@@ -128,6 +128,8 @@ export function readClientReport(payload: Buffer): NotKept[] | null {
 }
 
 const CONTAINER_BYTES_COUNTED = 256 * 1024;
+/** Bytes in which a container names its list: settings may stand before it. */
+const CONTAINER_HEAD_BYTES = 2_000;
 
 /**
  * Returns the number of things in an item, such as the lines of a log: the header's count, limited by the item's bytes;
@@ -135,7 +137,8 @@ const CONTAINER_BYTES_COUNTED = 256 * 1024;
  */
 export function itemCountOf(header: JsonObject, payload: Buffer): number {
   const count = asCount(header['item_count']);
-  const mayBeContainer = payload.length <= CONTAINER_BYTES_COUNTED && payload.subarray(0, 100).includes('"items"');
+  const mayBeContainer =
+    payload.length <= CONTAINER_BYTES_COUNTED && payload.subarray(0, CONTAINER_HEAD_BYTES).includes('"items"');
   if (count > 0 || !mayBeContainer) return Math.max(1, Math.min(count, payload.length));
   const items = asObject(parseJson(payload))?.['items'];
   return Array.isArray(items) ? Math.max(1, items.length) : 1;

@@ -210,7 +210,7 @@ export function withoutRubyDetail(text: string, type: string | null): string {
   const lines = text.split('\n');
   const [first = ''] = lines;
   const said = ` (${type ?? ''})`;
-  const plain = first.replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '');
+  const plain = first.replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '').trimEnd();
   const marked = lines.findIndex((line) => MARKED_PLACE.test(line));
   if (type === null || !plain.endsWith(said)) return text;
   const rest = marked < 2 ? lines.slice(1) : [...lines.slice(1, marked - 1), ...lines.slice(marked + 1)];

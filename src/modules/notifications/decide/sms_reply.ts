@@ -23,7 +23,7 @@ const BEFORE =
 const INCIDENT = String.raw`(?<!\p{L})(?:the|for|incidents?|inc|page|alert|alarm|issue|ticket|case|number|nr|no|n|id)(?!\p{L})`;
 /** Characters and words that may stand between the command and the number. */
 const BETWEEN = String.raw`[^\p{L}\p{N}\n]*(?:${INCIDENT}[^\p{L}\p{N}\n]*){0,3}`;
-const PIN = String.raw`(?:[^\p{L}\p{N}\n]+(\d{4,8})(?![\p{L}\p{N}]))?`;
+const PIN = String.raw`(?:[^\p{L}\p{N}\n]+(?:[Pp][Ii][Nn][^\p{L}\p{N}\n]*)?(\d{4,8})(?![\p{L}\p{N}]))?`;
 const END_OF_NUMBER = String.raw`(?![\p{L}\p{N}])`;
 
 /** End of a number that a command may follow at once. */

@@ -161,12 +161,14 @@ test('a container counts for what it holds, which is not more than its bytes can
     [{ type: 'span', item_count: 9_000_000 }, '{}'],
     [{ type: 'log', item_count: -1 }, '{}'],
     [{ type: 'log' }, { items: [1, 2, 3, 4] }],
+    [{ type: 'log' }, { version: 2, ingest_settings: { infer_ip: 'never', rules: 'x'.repeat(100) }, items: [1, 2] }],
   );
   expect(dropped.map(({ type, count }) => [type, count])).toEqual([
     ['log', 6],
     ['span', 2],
     ['log', 1],
     ['log', 4],
+    ['log', 2],
   ]);
 });
 

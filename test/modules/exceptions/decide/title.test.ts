@@ -316,6 +316,7 @@ test("a group's pattern takes the place of the message", () => {
 test.each([
   ['RuntimeError', 'no stock (RuntimeError)', 'RuntimeError: no stock'],
   ['RuntimeError', 'no stock (RuntimeError)\n\n    raise "no stock"\n    ^^^^^', 'RuntimeError: no stock'],
+  ['RuntimeError', 'no stock (RuntimeError)\r\n', 'RuntimeError: no stock'],
   ['Shop::Declined', 'card 4 (Shop::Declined)\nby the bank', 'Shop::Declined: card 4'],
   [
     'NameError',
