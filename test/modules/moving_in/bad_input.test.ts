@@ -69,11 +69,11 @@ describe('bad input is a sentence in the report', () => {
     expect(result.report.proof[0]!.differences[0]!.cause).toContain('is not among the people that were read');
   });
 
-  test('a zone nobody knows', () => {
-    const result = read('pagerduty', [pagerDutyUsers, schedule([layer()], { time_zone: 'Mars/Olympus' })]);
+  test.each(['Mars/Olympus', 'IST'])('the zone %s, which nobody knows, or which has no rules', (zone) => {
+    const result = read('pagerduty', [pagerDutyUsers, schedule([layer()], { time_zone: zone })]);
     expect(item(result, 'schedule', 'PSCHED')).toMatchObject({
       verdict: 'refused',
-      reason: 'Nobody knows the time zone "Mars/Olympus".',
+      reason: `Nobody knows the time zone "${zone}".`,
     });
     expect(item(result, 'layer', 'L1').verdict).toBe('refused');
     expect(result.file.schedules).toBeUndefined();

@@ -12,6 +12,7 @@ import type {
 import { keyInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import { Ledger } from '#modules/moving_in/decide/ledger.ts';
 import type { Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { DAY_MS, type ZoneClock, ZoneClocks } from '#kernel/zone_clock.ts';
 
 /** A tool that people move in from: the prefix of the keys, and its name. */
@@ -257,12 +258,7 @@ export class Moved {
   }
 }
 
-/** Whether this is the IANA name of a time zone; offsets have no changes of clocks, and are none. */
+/** Whether this is the IANA name of a time zone, by the rule of schedules. */
 export function isZone(name: string): boolean {
-  if (/^([+-]|systemv\/)/i.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
+  return parseTimeZone(name, '').kind === 'ok';
 }
