@@ -1,6 +1,7 @@
 import {
   type AnchorProps,
   type ButtonProps,
+  colorsTuple,
   createTheme,
   type CSSVariablesResolver,
   type MenuProps,
@@ -14,6 +15,9 @@ import {
 function defaults<Props>(defaultProps: Partial<Props>): { defaultProps: Partial<Props> } {
   return { defaultProps };
 }
+
+/** Returns the ten shades of a colour, lightest first; those of `dark` are listed from the text to the background. */
+const shades = (colors: string) => colorsTuple(colors.split(' '));
 
 /** Theme. Colours carry meaning: red needs somebody, amber is being handled, green is over, blue can be pressed. */
 export const theme = createTheme({
@@ -35,67 +39,12 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: 'pointer',
   colors: {
-    blue: [
-      '#eef4ff',
-      '#dbe7fe',
-      '#bcd2fd',
-      '#90b4fb',
-      '#7aa5fa',
-      '#4f83f3',
-      '#2a66e4',
-      '#2157ca',
-      '#1d49a6',
-      '#1c3f85',
-    ],
-    gray: [
-      '#fafafb',
-      '#f3f4f5',
-      '#e8e9ec',
-      '#dcdee2',
-      '#c9ccd1',
-      '#a9adb4',
-      '#666c75',
-      '#4a4f57',
-      '#31353b',
-      '#1c2024',
-    ],
-    dark: [
-      '#edeef0',
-      '#c3c7cd',
-      '#9aa0a8',
-      '#8a9099',
-      '#343940',
-      '#262a30',
-      '#1a1d21',
-      '#111316',
-      '#0c0e10',
-      '#08090a',
-    ],
-    red: ['#fff1f1', '#ffe1e1', '#ffc8c9', '#ffa3a5', '#fb8084', '#f0565c', '#d93a41', '#b92b32', '#99272d', '#80262b'],
-    orange: [
-      '#fff7ec',
-      '#feebcd',
-      '#fcd499',
-      '#fab85b',
-      '#f7a032',
-      '#e98415',
-      '#b75c0a',
-      '#9a480c',
-      '#7d3a10',
-      '#673110',
-    ],
-    green: [
-      '#edfaf3',
-      '#d3f3e0',
-      '#aae6c6',
-      '#73d3a5',
-      '#4cc08a',
-      '#27a06b',
-      '#157f52',
-      '#116543',
-      '#105037',
-      '#0e422f',
-    ],
+    blue: shades('#eef4ff #dbe7fe #bcd2fd #90b4fb #7aa5fa #4f83f3 #2a66e4 #2157ca #1d49a6 #1c3f85'),
+    gray: shades('#fafafb #f3f4f5 #e8e9ec #dcdee2 #c9ccd1 #a9adb4 #666c75 #4a4f57 #31353b #1c2024'),
+    dark: shades('#edeef0 #c3c7cd #9aa0a8 #8a9099 #343940 #262a30 #1a1d21 #111316 #0c0e10 #08090a'),
+    red: shades('#fff1f1 #ffe1e1 #ffc8c9 #ffa3a5 #fb8084 #f0565c #d93a41 #b92b32 #99272d #80262b'),
+    orange: shades('#fff7ec #feebcd #fcd499 #fab85b #f7a032 #e98415 #b75c0a #9a480c #7d3a10 #673110'),
+    green: shades('#edfaf3 #d3f3e0 #aae6c6 #73d3a5 #4cc08a #27a06b #157f52 #116543 #105037 #0e422f'),
   },
   components: {
     Anchor: defaults<AnchorProps>({ underline: 'hover' }),
