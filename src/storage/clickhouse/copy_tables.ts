@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { retryWhileUnavailable } from '#kernel/promises.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import type { DataTable } from '#storage/clickhouse/layout.ts';
 
 /** Result of copying a table. */
@@ -139,12 +140,5 @@ async function rows<Row extends readonly unknown[]>(
   query: string,
   parameters: Record<string, unknown>,
 ): Promise<Row[]> {
-  return await retryWhileUnavailable(
-    () =>
-      withClickHouseErrors(async () => {
-        const result = await client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
-        return await result.json<Row>();
-      }),
-    RETRY,
-  );
+  return await retryWhileUnavailable(() => readRows<Row>(client, query, parameters), RETRY);
 }

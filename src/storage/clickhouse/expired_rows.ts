@@ -32,12 +32,7 @@ export async function deleteRows(
   parameters: Record<string, unknown>,
 ): Promise<void> {
   await withClickHouseErrors(async () => {
-    const answer = await client.query({
-      query: `SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`,
-      query_params: parameters,
-      format: 'JSONCompactEachRow',
-    });
-    if ((await answer.json()).length === 0) return;
+    if ((await readRows(client, `SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`, parameters)).length === 0) return;
     await client.command({
       query: `DELETE FROM ${client.layout.stored(table)}${client.layout.onCluster} WHERE ${condition}`,
       query_params: parameters,

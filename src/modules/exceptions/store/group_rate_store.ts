@@ -2,7 +2,7 @@ import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { EVENTS } from '#modules/exceptions/store/exception_counter.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { anyOf, columns, field, PostgresStore, type Row } from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
 
@@ -85,8 +85,7 @@ const GROUPS_MAX = 5_000;
 const GROUPS_OF_SERVICE_MIN = 250;
 
 /** Reads which groups have had events lately. */
-export class GroupRateReader {
-  readonly #client: ClickHouseClient;
+export class GroupRateReader extends ClickHouseStore {
   readonly #groupsMax: number;
   readonly #ofServiceMin: number;
 
@@ -97,7 +96,7 @@ export class GroupRateReader {
       ofService: GROUPS_OF_SERVICE_MIN,
     },
   ) {
-    this.#client = client;
+    super(client);
     this.#groupsMax = limits.groups;
     this.#ofServiceMin = limits.ofService;
   }
@@ -105,16 +104,12 @@ export class GroupRateReader {
   /** The groups of these services that had an event since then, of each service those with most events. */
   async listActive(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<Id<'group'>[]> {
     const limit = Math.max(this.#ofServiceMin, Math.floor(this.#groupsMax / serviceIds.length));
-    return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT group_id FROM exception_events
+    const rows = await this.rows<[group: string]>(
+      `SELECT group_id FROM exception_events
           PREWHERE service_id IN {services:Array(UUID)} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
           GROUP BY service_id, group_id ORDER BY ${EVENTS} DESC, group_id LIMIT {limit:UInt32} BY service_id`,
-        query_params: { services: serviceIds.map(uuidOf), since: since.epochMilliseconds, limit },
-        use_multipart_params_auto: true,
-        format: 'JSONCompactEachRow',
-      });
-      return (await result.json<[group: string]>()).map(([uuid]) => idOfUuid('group', uuid));
-    });
+      { services: serviceIds.map(uuidOf), since: since.epochMilliseconds, limit },
+    );
+    return rows.map(([uuid]) => idOfUuid('group', uuid));
   }
 }

@@ -3,7 +3,6 @@ import { exemplarName, isWithinHistogram } from '#modules/metrics/decide/exempla
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { insertRows, LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
@@ -38,26 +37,22 @@ export class ExemplarStore extends ClickHouseStore {
     const matchers = selector.matchers.filter(({ label }) => !isWithinHistogram(label));
     const wanted = { ...selector, name: exemplarName(selector.name), matchers };
     const partMs = Math.max(1, Math.ceil((toMs - fromMs) / parts));
-    return await withClickHouseErrors(async () => {
-      const result = await this.client.query({
-        query: `SELECT metric, toUnixTimestamp64Milli(at) AS ms, trace_id, span_id, value, any(tags) AS labels FROM metric_exemplars
+    const rows = await this.rows<Row>(
+      `SELECT metric, toUnixTimestamp64Milli(at) AS ms, trace_id, span_id, value, any(tags) AS labels FROM metric_exemplars
           WHERE ${seriesConditions(wanted)}
             AND at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
           GROUP BY metric, at, trace_id, span_id, value
           ORDER BY value DESC, ms DESC
           LIMIT 1 BY intDiv(ms - {from:Int64}, {part:Int64})
           LIMIT {most:UInt32}`,
-        query_params: { ...selectorParameters(serviceId, wanted), from: fromMs, to: toMs, part: partMs, most: parts },
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: { ...LOOKED_AT, max_execution_time: SECONDS_MAX },
-      });
-      const rows = await result.json<Row>();
-      return rows
-        .map(([name, ms, traceId, spanId, value, labels]) => {
-          return { name, at: Number(ms), traceId, spanId, value, labels: Object.entries(labels).flat() };
-        })
-        .toSorted((a, b) => b.at - a.at);
-    });
+      { ...selectorParameters(serviceId, wanted), from: fromMs, to: toMs, part: partMs, most: parts },
+      { ...LOOKED_AT, max_execution_time: SECONDS_MAX },
+    );
+    return rows
+      .map(([name, ms, traceId, spanId, value, labels]) => {
+        return { name, at: Number(ms), traceId, spanId, value, labels: Object.entries(labels).flat() };
+      })
+      .toSorted((a, b) => b.at - a.at);
   }
 }
 

@@ -2,10 +2,9 @@ import { isCounted, type PointKind } from '#modules/metrics/decide/point.ts';
 import type { SingleValueKind } from '#modules/metrics/decide/quantile.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
+import { ClickHouseStore, readRows } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { LOOKED_AT, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { senderOf, withoutBounds } from '#modules/metrics/store/bucket_text.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
@@ -63,15 +62,13 @@ export async function findMetricsOfKey(
   metrics: readonly string[],
 ): Promise<string[]> {
   const [label, value] = SENT_BY_DSN;
-  const answer = await withClickHouseErrors(() =>
-    client.query({
-      query: `SELECT DISTINCT metric FROM metric_series
-        WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND tags[{label:String}] != {value:String}`,
-      query_params: { service: uuidOf(serviceId), metrics, label, value },
-      format: 'JSONEachRow',
-    }),
+  const rows = await readRows<[metric: string]>(
+    client,
+    `SELECT DISTINCT metric FROM metric_series
+     WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND tags[{label:String}] != {value:String}`,
+    { service: uuidOf(serviceId), metrics, label, value },
   );
-  return (await answer.json<{ metric: string }>()).map(({ metric }) => metric);
+  return rows.map(([metric]) => metric);
 }
 
 /**
@@ -84,32 +81,24 @@ export async function isOfDeltas(
 ): Promise<boolean> {
   const ask = async <Row>(query: string, parameters: Record<string, unknown>): Promise<Row | undefined> => {
     const settings = { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: SECONDS_MAX };
-    const answer = await client.query({
-      query,
-      query_params: { ...selectorParameters(serviceId, selector), ...parameters },
-      use_multipart_params_auto: true,
-      format: 'JSONCompactEachRow',
-      clickhouse_settings: settings,
-    });
-    return (await answer.json<Row>())[0];
+    const all = { ...selectorParameters(serviceId, selector), ...parameters };
+    return (await readRows<Row>(client, query, all, settings))[0];
   };
-  return await withClickHouseErrors(async () => {
-    const newest = await ask<[series: string, at: string]>(
-      `SELECT toString(series), toUnixTimestamp64Milli(last_at) FROM metric_series
+  const newest = await ask<[series: string, at: string]>(
+    `SELECT toString(series), toUnixTimestamp64Milli(last_at) FROM metric_series
        WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
        ORDER BY last_at DESC LIMIT 1`,
-      { since: keptMs },
-    );
-    if (newest === undefined) return false;
-    const kind = await ask<[kind: PointKind]>(
-      `SELECT argMax(kind, ts) FROM metric_points
+    { since: keptMs },
+  );
+  if (newest === undefined) return false;
+  const kind = await ask<[kind: PointKind]>(
+    `SELECT argMax(kind, ts) FROM metric_points
        PREWHERE service_id = {service:UUID} AND metric = {metric:String} AND series = {series:UInt64}
          AND toStartOfHour(ts) = toStartOfHour(fromUnixTimestamp64Milli({at:Int64}, 'UTC'))
        WHERE ${IS_SAMPLE} HAVING count() > 0`,
-      { series: newest[0], at: newest[1] },
-    );
-    return kind?.[0] === 'delta';
-  });
+    { series: newest[0], at: newest[1] },
+  );
+  return kind?.[0] === 'delta';
 }
 
 const LABELS_MAX = 100;

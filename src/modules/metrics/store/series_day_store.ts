@@ -2,7 +2,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { START } from '#modules/metrics/store/point_rows.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { anyOf, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { SeriesDayEntity } from '#storage/postgres/entities/services.ts';
@@ -76,17 +76,15 @@ export async function findSharedSeries(
   serviceId: Id<'service'>,
   now: Temporal.Instant,
 ): Promise<readonly bigint[]> {
-  return await withClickHouseErrors(async () => {
-    const result = await client.query({
-      query: `SELECT toString(series) FROM metric_points PREWHERE service_id = {service:UUID}
+  const rows = await readRows<[string]>(
+    client,
+    `SELECT toString(series) FROM metric_points PREWHERE service_id = {service:UUID}
           AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
         WHERE kind = ${START} AND value > 0 GROUP BY series HAVING uniqExact(ts) >= ${BASES_LEAST} LIMIT ${SERIES_MAX}`,
-      query_params: { service: uuidOf(serviceId), since: now.subtract(STRETCH).epochMilliseconds },
-      format: 'JSONCompactEachRow',
-      clickhouse_settings: { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: QUERY_SECONDS_MAX },
-    });
-    return (await result.json<[string]>()).map(([series]) => BigInt(series));
-  });
+    { service: uuidOf(serviceId), since: now.subtract(STRETCH).epochMilliseconds },
+    { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: QUERY_SECONDS_MAX },
+  );
+  return rows.map(([series]) => BigInt(series));
 }
 
 /** Services whose points were stored late: what the evaluation of rules has in memory of them is not complete. */
