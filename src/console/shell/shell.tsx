@@ -130,7 +130,7 @@ function Frame() {
         Skip to content
       </a>
       <div className={classes.frame}>
-        <aside className={classes.side}>
+        <aside className={`${classes.side} stack`}>
           <OrganizationMenu />
           <UnstyledButton className={`${classes.search} row spaced dimmed small`} onClick={openPalette}>
             <IconSearch size={16} aria-hidden /> Search <Kbd size="xs">{isApple() ? '⌘' : 'Ctrl'} K</Kbd>

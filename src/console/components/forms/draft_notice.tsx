@@ -73,7 +73,7 @@ interface VersionProps {
 
 function Version({ whose, value, children }: VersionProps) {
   return (
-    <div className={classes.version}>
+    <div className={`${classes.version} stack shrinks`}>
       <span className={classes.whose}>{whose}</span>
       <span className={classes.value}>{value}</span>
       {children}

@@ -112,7 +112,7 @@ const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
   const [first] = answers;
   if (first === undefined) return <Skeleton height="100%" />;
   return (
-    <div className={classes.chart}>
+    <div className={`${classes.chart} stack`}>
       <Faults answers={answers} queries={queries} />
       <TimeChart
         label={title}
@@ -142,7 +142,7 @@ const HeatmapWidget = memo(function HeatmapWidget(props: Omit<SeriesWidgetProps,
       ?.trim()
       .replace(/_bucket$/, '') ?? '';
   return (
-    <div className={classes.chart}>
+    <div className={`${classes.chart} stack`}>
       <Faults answers={answers} queries={queries} />
       <Heatmap
         label={title}
@@ -175,7 +175,7 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
   const isPerStep = query.isRate !== true && (query.aggregation === 'sum' || query.aggregation === 'count');
   const { stepSeconds } = answer.result;
   return (
-    <div className={classes.number}>
+    <div className={`${classes.number} stack apart`}>
       <Faults answers={answers} queries={queries} />
       <div className={`${classes.figure} ellipsis numbers`}>
         {isOpen && <span className={`${classes.per} dimmed small regular`}>more than </span>}

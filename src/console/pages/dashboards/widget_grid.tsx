@@ -64,7 +64,7 @@ export const WidgetGrid = memo(function WidgetGrid({ widgets, isEditing, onMove,
   return (
     <div ref={ref} className={classes.grid} data-editing={isEditing || undefined}>
       {width > 0 && isNarrow && (
-        <div className={classes.stack}>
+        <div className={`${classes.stack} stack`}>
           {widgets.map((widget) => (
             <div key={widget.id} ref={observed(widget.id)} style={{ height: heightOf(widget) }}>
               {render(widget)}

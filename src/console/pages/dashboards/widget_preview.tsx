@@ -40,7 +40,7 @@ export function WidgetPreview({ facts, dashboardServiceId }: WidgetPreviewProps)
     }),
   );
   return (
-    <section className={classes.preview} ref={ref} aria-label="Preview of the last hour">
+    <section className={`${classes.preview} stack`} ref={ref} aria-label="Preview of the last hour">
       {error !== null ? (
         <ErrorAlert title="There is no preview" error={error} />
       ) : queries.length === 0 ? (

@@ -136,7 +136,7 @@ export function MergedCard({ overview: { merged }, maySplit }: MergedProps) {
       {rest.length > 0 && (
         <details className={classes.more}>
           <summary>{countText(rest.length, 'earlier one')}</summary>
-          <ul className={classes.rest}>{rest.map(rowOf)}</ul>
+          <ul className={`${classes.rest} plain-list`}>{rest.map(rowOf)}</ul>
         </details>
       )}
     </Card>

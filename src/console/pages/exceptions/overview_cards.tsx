@@ -28,7 +28,7 @@ export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardP
       rows={
         <>
           {incidents.map(({ incidentId, number, title, status, triggeredAt }) => (
-            <li key={incidentId} className={classes.row}>
+            <li key={incidentId} className={`${classes.row} stack small`}>
               <Link to="/incidents/$incidentId" params={{ incidentId }} title={title}>
                 <bdi>{withoutBidiControls(title)}</bdi>
               </Link>
@@ -37,7 +37,7 @@ export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardP
               </span>
             </li>
           ))}
-          {more > 0 && <li className={classes.row}>and {more.toLocaleString()} older ones</li>}
+          {more > 0 && <li className={`${classes.row} stack small`}>and {more.toLocaleString()} older ones</li>}
         </>
       }
     />
@@ -119,7 +119,7 @@ export function SimilarCard({ overview: { similar } }: CardProps) {
     <Card
       title="Similar exceptions"
       rows={similar.map(({ groupId, title, status, lastSeenAt, because }) => (
-        <li key={groupId} className={classes.row}>
+        <li key={groupId} className={`${classes.row} stack small`}>
           <Link to="/exceptions/$groupId" params={{ groupId }} title={title}>
             <bdi>{withoutBidiControls(title)}</bdi>
           </Link>
@@ -186,7 +186,7 @@ function Shares({ label, values, whole }: SharesProps) {
             style={{ width: `${whole === 0 ? 0 : (100 * count) / whole}%` }}
             aria-hidden
           />
-          <span className={sharesClasses.value}>
+          <span className={`${sharesClasses.value} stack shrinks`}>
             {shown ?? <Name>{value}</Name>}
             {sub !== undefined && <span className="dimmed tiny">{sub}</span>}
           </span>

@@ -202,12 +202,12 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
           </span>
         </span>
         {preview === null && value !== null && (
-          <span className={classes.preview}>
+          <span className={`${classes.preview} stack rigid`}>
             <span className="tiny numbers">{value}</span>
           </span>
         )}
         {preview !== null && preview.values.length > 0 && (
-          <span className={classes.preview}>
+          <span className={`${classes.preview} stack rigid`}>
             <Sparkline
               steps={preview.steps}
               values={preview.values}

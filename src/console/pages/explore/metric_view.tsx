@@ -127,7 +127,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
         : '';
   return (
-    <section className={classes.card} aria-label="Chart">
+    <section className={`${classes.card} panel`} aria-label="Chart">
       <div className={`${classes.head} row wraps apart`}>
         <h2 className={`${classes.title} flush shrinks`}>
           <Name>{name}</Name>

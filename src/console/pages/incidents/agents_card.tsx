@@ -132,7 +132,7 @@ function showLinked(proposal: HTMLElement | null): void {
 function Input({ proposal: { input, incidentId } }: { readonly proposal: Proposal }) {
   if (input === null || (Object.keys(input).length === 1 && input['incidentId'] === incidentId)) return null;
   return (
-    <pre className={classes.input} aria-label="Exactly this">
+    <pre className={`${classes.input} bordered tiny`} aria-label="Exactly this">
       {visibleJson(input, 2)}
     </pre>
   );

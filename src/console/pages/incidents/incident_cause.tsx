@@ -98,7 +98,7 @@ function AlertDetails({ incident }: { readonly incident: Incident }) {
       about={<Sentence>{origin.filter((text) => text !== null).join('; ')}</Sentence>}
     >
       {links.length + pictures.length > 0 && (
-        <ul className={classes.links}>
+        <ul className={`${classes.links} plain-list wraps`}>
           {[...links, ...pictures].map(({ href, text }) => (
             <li key={href}>
               <a href={href} target="_blank" rel="noopener noreferrer nofollow">
@@ -236,7 +236,7 @@ function framesOf(event: Event): Frame[] {
 function Frames({ frames }: { readonly frames: readonly Frame[] }) {
   if (frames.length === 0) return null;
   return (
-    <ol className={classes.frames} aria-label="Stack frames of your own code, innermost first">
+    <ol className={`${classes.frames} plain-list bordered`} aria-label="Stack frames of your own code, innermost first">
       {frames.map((frame, index) => (
         // A stack can contain the same frame many times.
         // eslint-disable-next-line react/no-array-index-key

@@ -96,7 +96,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
     );
   });
   return (
-    <Form error={adding.error} onSubmit={submit} className={classes.form}>
+    <Form error={adding.error} onSubmit={submit} className={`${classes.form} stack spaced`}>
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         ref={field}
@@ -196,7 +196,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
     );
   });
   return (
-    <Form error={editing.error} onSubmit={submit} className={classes.form}>
+    <Form error={editing.error} onSubmit={submit} className={`${classes.form} stack spaced`}>
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         aria-label="Note"

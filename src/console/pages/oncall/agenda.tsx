@@ -33,7 +33,7 @@ const SHOWN_MAX = 6;
 export function Agenda({ timeline, range, isStale, onOpen, isWithoutHead = false }: AgendaProps) {
   const now = useNow(30);
   return (
-    <div className={classes.agenda} aria-busy={isStale}>
+    <div className={`${classes.agenda} stack`} aria-busy={isStale}>
       {timeline.schedules.map((schedule) => (
         <ScheduleAgenda
           key={schedule.scheduleId}
@@ -94,7 +94,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
             <li key={since}>
               <button
                 type="button"
-                className={classes.shift}
+                className={`${classes.shift} stack`}
                 data-source={source}
                 data-past={until !== null && until <= now ? '' : undefined}
                 onClick={() => onOpen(selection)}

@@ -69,7 +69,7 @@ function Tracks({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
   });
   const range: TimelineRange = { from, to, days: days.filter(({ start, end }) => end > from && start < to) };
   return (
-    <div className={classes.tracks}>
+    <div className={`${classes.tracks} bordered`}>
       <LabelledTrack label="Shifts" shifts={preview.shifts} range={range} nameOf={nameOf} />
     </div>
   );
@@ -113,7 +113,7 @@ function FirstShifts({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) 
   const { shifts, from } = preview;
   if (shifts.length === 0) return <Text size="sm">Nobody is on call.</Text>;
   return (
-    <ul className={classes.changes} aria-label="First shifts">
+    <ul className={`${classes.changes} plain-list small`} aria-label="First shifts">
       {shifts.slice(0, SHIFTS_SHOWN_MAX).map(({ userIds, since, until }) => (
         <li key={since}>
           <b>

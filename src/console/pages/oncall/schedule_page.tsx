@@ -173,7 +173,7 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
       <PagesNobody schedule={schedule} />
       <Gaps schedules={[schedule]} onOpen={setSelected} />
       <Card title="The next four weeks">
-        <div className={classes.timeline}>
+        <div className={`${classes.timeline} bordered`}>
           <TimelineDays range={range} now={now} />
           <div className={classes.track}>
             <TimelineRow

@@ -118,7 +118,7 @@ export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: T
 function Head({ schedule, timeline }: { readonly schedule: ShownSchedule; readonly timeline: ShownTimeline }) {
   const { scheduleId, name, timezone } = schedule;
   return (
-    <div className={classes.head}>
+    <div className={`${classes.head} stack shrinks`}>
       <div className={`${classes.names} spaced apart`}>
         <Link
           to="/oncall/schedules/$scheduleId"

@@ -92,7 +92,7 @@ function StepDetails({ step, isLast }: { readonly step: SimulatedStep; readonly 
         </div>
       ))}
       {people.length > 0 && (
-        <ul className={classes.people}>
+        <ul className={`${classes.people} plain-list bordered`}>
           {people.map((person) => (
             <PagedPerson key={person.userId} person={person} />
           ))}

@@ -69,7 +69,7 @@ export function StepEditor(props: StepEditorProps) {
       <Bullet tone="blue" className={classes.bullet}>
         {index + 1}
       </Bullet>
-      <div className={classes.fields} role="group" aria-label={`Step ${index + 1}`}>
+      <div className={`${classes.fields} panel shrinks`} role="group" aria-label={`Step ${index + 1}`}>
         <div className={classes.line}>
           <NumberInput
             label="Minutes after the trigger"

@@ -14,7 +14,12 @@ export function Templates({ onChoose, isDisabled = false }: TemplatesProps) {
   return (
     <section className={classes.templates} aria-label="Begin with">
       {POLICY_TEMPLATES.map(({ title, about }, index) => (
-        <UnstyledButton key={title} className={classes.template} disabled={isDisabled} onClick={() => onChoose(index)}>
+        <UnstyledButton
+          key={title}
+          className={`${classes.template} stack panel small`}
+          disabled={isDisabled}
+          onClick={() => onChoose(index)}
+        >
           <span className={classes.templateTitle}>{title}</span>
           <span className={classes.templateAbout}>{about}</span>
         </UnstyledButton>

@@ -95,7 +95,7 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
         {nights === 0 ? ', none at night' : `, and ${atLeast}${count(nights, 'disturbed night')}`}, if nobody answered.
       </p>
       {kept}
-      <ul className={classes.people}>
+      <ul className={`${classes.people} plain-list dimmed`}>
         {people.slice(0, PEOPLE_SHOWN).map(({ userId, name, pages: personPages, nights: woken, timeZone }) => (
           <li key={userId} title={`Nights are from 23:00 to 07:00 in ${timeZone}.`}>
             <Name>{name}</Name>

@@ -110,7 +110,7 @@ export function RuleEditor(props: RuleEditorProps) {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
         }}
       >
-        <Stack className={classes.form}>
+        <Stack className={`${classes.form} panel`}>
           <DraftNotice draft={draft} labels={RULE_LABELS} show={(field, value) => shown(field, value, values)} />
           <TextInput label={RULE_LABELS.name} placeholder="Checkout is slow" {...form.getInputProps('name')} />
           {isNew ? (

@@ -106,7 +106,7 @@ export function RuleReplay(props: RuleReplayProps) {
   });
   const incidents = byLabel === null ? ofAll : byValue.incidents;
   return (
-    <section className={classes.replay} aria-label={title}>
+    <section className={`${classes.replay} panel`} aria-label={title}>
       <div className={`${classes.head} row wraps spaced apart`}>
         <h2>{title}</h2>
         <SegmentedControl

@@ -111,7 +111,7 @@ export function Snippet({ masked, keys, isPending, onReveal, kinds = Object.keys
         )}
       </div>
       {/* Focusable, so that it scrolls sideways by keyboard. */}
-      <pre className={classes.code} tabIndex={0} aria-label={`Set up for ${snippet?.label}`}>
+      <pre className={`${classes.code} bordered mono`} tabIndex={0} aria-label={`Set up for ${snippet?.label}`}>
         {text}
       </pre>
     </div>

@@ -69,7 +69,7 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
   const failed = approving.error ?? denying.error;
   return (
     <Form error={failed} onSubmit={() => approving.mutate()}>
-      <dl className={classes.facts}>
+      <dl className={`${classes.facts} panel small`}>
         <dt>Application</dt>
         <dd>
           <Name>{client.name}</Name>

@@ -94,7 +94,7 @@ export function Frames({ frames }: { readonly frames: readonly Frame[] }) {
   const parts = partsOf(frames);
   const firstOwn = parts.findIndex(({ isOwn }) => isOwn);
   return (
-    <ol className={classes.frames} aria-label="Frames, innermost first">
+    <ol className={`${classes.frames} plain-list bordered mono`} aria-label="Frames, innermost first">
       {parts.map((part, index) => (
         // The same frame can be in a stack many times.
         // eslint-disable-next-line react/no-array-index-key

@@ -158,7 +158,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
     else editing.mutate({ groupId, activityId: comment.activityId, text, before: comment.text }, { onSuccess });
   };
   return (
-    <Form error={error} onSubmit={submit} className={classes.form}>
+    <Form error={error} onSubmit={submit} className="stack spaced">
       <DraftNotice draft={draft} labels={{ text: 'Comment' }} />
       <Textarea
         {...(comment === undefined && { id: 'comment' })}

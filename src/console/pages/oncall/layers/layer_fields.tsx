@@ -56,7 +56,7 @@ export function LayerFields(props: LayerFieldsProps) {
   const { layer, teamId, index, count, isOpen, isAdded, onToggle, nameOf, faultOf, onChange, onMove, onRemove } = props;
   const length = turnLengthText({ every: Number(layer.every), unit: layer.unit });
   return (
-    <section ref={isAdded ? reveal : undefined} className={classes.layer} aria-label={`Layer ${layer.name}`}>
+    <section ref={isAdded ? reveal : undefined} className="bordered" aria-label={`Layer ${layer.name}`}>
       <div className={`${classes.head} row`}>
         <UnstyledButton className={`${classes.title} grow`} onClick={onToggle} aria-expanded={isOpen}>
           <b>{layer.name === '' ? 'Without a name' : layer.name}</b>

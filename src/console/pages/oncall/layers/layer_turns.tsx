@@ -91,7 +91,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
       </Text>
       {teamId !== '' && <OfTeam teamId={teamId} turns={turns} onAdd={add} />}
       {turns.length > 0 && (
-        <ol className={classes.list} ref={list} aria-label="Order of turns">
+        <ol className={`${classes.list} plain-list bordered`} ref={list} aria-label="Order of turns">
           {turns.map((turn, index) => {
             const names = turn.userIds.length === 0 ? 'Nobody' : turn.userIds.map(nameOf).join(' and ');
             return (

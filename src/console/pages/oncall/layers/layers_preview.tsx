@@ -103,7 +103,7 @@ interface BarsProps {
 function Bars({ preview, range, nameOf, editing }: BarsProps) {
   const rows = [...preview.layers.entries()].reverse();
   return (
-    <div className={classes.tracks}>
+    <div className={`${classes.tracks} bordered`}>
       <div className={classes.labelled} aria-hidden>
         <span className={`${classes.label} dimmed tiny`} />
         <TimelineDays range={range} now={serverNow()} />
@@ -255,7 +255,7 @@ function GapList({ gaps }: { readonly gaps: Preview['gaps'] }) {
       <Text size="sm" fw={560} className={classes.nobody}>
         {gaps.length === 1 ? 'At 1 time nobody is on call:' : `At ${gaps.length} times nobody is on call:`}
       </Text>
-      <ul className={classes.changes} aria-label="Times with nobody on call">
+      <ul className={`${classes.changes} plain-list small`} aria-label="Times with nobody on call">
         {gaps.slice(0, GAPS_SHOWN_MAX).map(({ since, until }) => (
           <li key={since}>{spanText(Date.parse(since), Date.parse(until))}</li>
         ))}
@@ -282,7 +282,7 @@ function Changes({ preview: { changes, changeCount, to, layers } }: { readonly p
           The present turn changes in {changed.map((layer) => layer.name).join(', ')}.
         </Text>
       )}
-      <ul className={classes.changes} aria-label="Times with somebody else on call">
+      <ul className={`${classes.changes} plain-list small`} aria-label="Times with somebody else on call">
         {changes.slice(0, CHANGES_SHOWN_MAX).map(({ since, until, before, after }) => (
           <li key={since}>
             <span>
