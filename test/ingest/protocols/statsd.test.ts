@@ -144,9 +144,11 @@ test('a line of another service bears its key as a tag, which is not stored; wit
 
 test('lines that cannot be read are counted for the service, and the others taken', async () => {
   const port = await given({ own: 'own' });
-  await port.sendAll('good:1|c\nbad\nbad:x|c\nbad:1|q\nbad:1|c|@2\n:1|c\nbad:|g\ntwice:1|c|#a:1,a:2');
+  await port.sendAll(
+    'good:1|c\nbad\nbad:x|c\nbad:1|q\nbad:1|c|@2\n:1|c\nbad:|g\nbad: |g\nbad:0x10|c\ntwice:1|c|#a:1,a:2',
+  );
   expect(port.stored['own']).toEqual(['good 1 delta', 'twice{a=1,2} 1 delta']);
-  expect(port.refused['own']).toBe(6);
+  expect(port.refused['own']).toBe(8);
 });
 
 test('each reason for which lines are refused is counted by its name', async () => {

@@ -119,6 +119,11 @@ export type LineRefusal = 'faulty' | 'not_finite';
 
 const NOT_FINITE = /^[+-]?(?:nan|inf(?:inity)?)$/i;
 
+/** Returns a decimal number; NaN for a blank, which a script sends for an empty variable, and for `0x10`. */
+function decimal(text: string): number {
+  return text.trim() === '' || /[box]/i.test(text) ? Number.NaN : Number(text);
+}
+
 /** Reads a line; the reason if it cannot be read. */
 export function readLine(text: string): Line | LineRefusal {
   const [head = '', type = '', ...parts] = text.split('|');
@@ -127,8 +132,8 @@ export function readLine(text: string): Line | LineRefusal {
   if (colon < 1 || (kind !== 'c' && kind !== 'g' && kind !== 's' && kind !== 't')) return 'faulty';
   const values = kind === 's' ? [head.slice(colon + 1)] : head.slice(colon + 1).split(':');
   if (values.includes('')) return 'faulty';
-  const unread = kind === 's' ? undefined : values.find((value) => !Number.isFinite(Number(value)));
-  if (unread !== undefined) return NOT_FINITE.test(unread) || !Number.isNaN(Number(unread)) ? 'not_finite' : 'faulty';
+  const unread = kind === 's' ? undefined : values.find((value) => !Number.isFinite(decimal(value)));
+  if (unread !== undefined) return NOT_FINITE.test(unread) || !Number.isNaN(decimal(unread)) ? 'not_finite' : 'faulty';
   let rate = 1;
   let at: number | null = null;
   const { name, tags } = readName(head.slice(0, colon));
