@@ -3,6 +3,9 @@ import { Notifications } from '@mantine/notifications';
 
 const ON_PHONES = 'bottom-center';
 
+/** Width of a notice, in pixels: it covers nothing of a narrow page on a desk. */
+const WIDTH = 340;
+
 /**
  * List of the notices shown now, where nothing is pressed next: in the corner of a desk, and on a phone above what lies at
  * its bottom, where pages leave room for them.
@@ -10,7 +13,13 @@ const ON_PHONES = 'bottom-center';
 export function NoticeList() {
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   return (
-    <Notifications ref={publishHeight} position={isNarrow ? ON_PHONES : 'bottom-right'} limit={3} autoClose={5_000} />
+    <Notifications
+      ref={publishHeight}
+      position={isNarrow ? ON_PHONES : 'bottom-right'}
+      limit={3}
+      autoClose={5_000}
+      containerWidth={WIDTH}
+    />
   );
 }
 

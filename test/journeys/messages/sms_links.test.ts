@@ -21,7 +21,8 @@ async function annaGetsAnSms(title?: string) {
   return { w, anna, alert, incidentId, body, url, status };
 }
 
-const shownTime = (w: StaffedWorld) => String(w.clock.now()).slice(0, 16).replace('T', ' ');
+const shownTime = (w: StaffedWorld): string =>
+  `${w.clock.now().toString().slice(0, 16).replaceAll('-', '\u2011').replace('T', '\u00A0')}\u00A0UTC`;
 
 const open = async (w: StaffedWorld, url: string, method: 'GET' | 'POST' = 'GET') => {
   const { statusCode, body, headers } = await w.app.inject({ method, url });
@@ -71,12 +72,12 @@ test('a link that is used a second time says who answered and when, and acknowle
   const acknowledgedAt = shownTime(w);
   expect((await open(w, url, 'POST')).status).toBe(200);
   w.clock.advance({ hours: 1 });
-  const told = `Acknowledged by Anna by the link of an SMS, ${acknowledgedAt} UTC.`;
+  const told = `Acknowledged by Anna by the link of an SMS, ${acknowledgedAt}.`;
   for (const method of ['GET', 'POST'] as const) expect((await open(w, url, method)).body).toContain(told);
 
   await runOperation(w, resolveIncident, cleo, { incidentId });
   for (const method of ['GET', 'POST'] as const) {
-    expect((await open(w, url, method)).body).toContain(`Resolved by Cleo by the console, ${shownTime(w)} UTC.`);
+    expect((await open(w, url, method)).body).toContain(`Resolved by Cleo by the console, ${shownTime(w)}.`);
   }
 
   w.clock.advance({ hours: 1 });
@@ -85,9 +86,7 @@ test('a link that is used a second time says who answered and when, and acknowle
   await w.runUntilIdle();
   for (const method of ['GET', 'POST'] as const) {
     const page = await open(w, url, method);
-    expect(page.body).toContain(
-      `You acknowledged this incident, ${acknowledgedAt} UTC. It was opened again since then.`,
-    );
+    expect(page.body).toContain(`You acknowledged this incident, ${acknowledgedAt}. It was opened again since then.`);
     expect(page.body).not.toContain('<button>');
   }
   expect(await status(), 'it still waits for an answer').toBe('triggered');

@@ -123,7 +123,9 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
       title: 'Check that a page arrives',
       how:
         progress.paging === null ? (
-          <Link to="/me">Send yourself a test</Link>
+          <>
+            <Link to="/me">Send yourself a test</Link>. One that only the phone simulator takes does not count
+          </>
         ) : (
           <TextButton onClick={() => open('page')}>Send yourself a page</TextButton>
         ),

@@ -187,7 +187,7 @@ function questionOf(
   const [only, ...others] = incidents;
   if (only !== undefined && others.length === 0) {
     const paragraphs = [
-      `Incident ${only.number}, severity ${only.severity}, is ${only.status}. It was triggered ${shownTime(only.triggeredAt)}.`,
+      `Incident ${only.number}, severity ${only.severity}, is ${only.status}${only.status === 'triggered' ? ' since' : '. It was triggered'} ${shownTime(only.triggeredAt)}.`,
     ];
     const page = { status: 200, heading: `${only.serviceName}: ${only.title}`, paragraphs, link };
     const done = earlierAnswers.get(only.id);
@@ -303,7 +303,7 @@ function idOf(by: IncidentActor | null): string[] {
   return by !== null && 'userId' in by ? [by.userId] : [];
 }
 
-/** Formats a time as RFC 3339, to the minute. */
+/** Formats a time as RFC 3339, to the minute; no line ends within it. */
 function shownTime(at: Temporal.Instant): string {
-  return `${at.toString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${at.toString().slice(0, 16).replaceAll('-', '\u2011').replace('T', '\u00A0')}\u00A0UTC`;
 }

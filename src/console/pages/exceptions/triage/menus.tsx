@@ -29,7 +29,6 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
   const [isChoosing, setIsChoosing] = useState(false);
   const assigning = useAssign();
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const label = assigneeName === null ? 'Assign' : isolateBidi(assigneeName);
   const assign = (to: { readonly userId: string } | null): void => {
     if (groupIds.length > 0) assigning.mutate({ groupIds, to }, { onSuccess: () => onDone?.() });
   };
@@ -43,12 +42,11 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
             size="sm"
             variant="default"
             loading={assigning.isPending}
-            {...(isPhone
-              ? { 'aria-label': assigneeName === null ? 'Assign' : `Assigned to ${label}` }
-              : { leftSection: <IconUserPlus size={16} />, w: 144 })}
+            {...(assigneeName !== null && { 'aria-label': `Assign, now to ${isolateBidi(assigneeName)}` })}
+            leftSection={isPhone ? undefined : <IconUserPlus size={16} />}
             {...props}
           >
-            {isPhone ? 'Assign' : label}
+            Assign
           </Button>
         )}
         entries={[
