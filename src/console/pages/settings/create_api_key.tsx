@@ -50,16 +50,17 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (permissions, { scope }) =>
-        scope !== 'all' && permissions.length === 0 ? 'Choose at least one permission' : null,
+        scope === 'some' && permissions.length === 0 ? 'Choose at least one permission' : null,
       expiresAt: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'Choose a day in the future' : null),
     },
   });
+  const forBuilds = FOR_BUILDS.filter((permission) => org.permissions.includes(permission));
   const creating = useMutation({
     mutationFn: ({ name, kind, scope, permissions, expiresAt }: KeyFields) =>
       invoke(org.orgId, 'create_api_key', {
         name: name.trim(),
         kind,
-        permissions: scope === 'all' ? null : permissions,
+        permissions: { all: null, build: forBuilds, some: permissions }[scope],
         expiresAt: expiresAt === '' ? null : endOfDay(expiresAt).toISOString(),
       }),
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
@@ -111,14 +112,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
         <SegmentedControl
           aria-labelledby="key-scope"
           value={scope}
-          onChange={(next) => {
-            form.setFieldValue('scope', next);
-            if (next !== 'build') return;
-            form.setFieldValue(
-              'permissions',
-              FOR_BUILDS.filter((permission) => org.permissions.includes(permission)),
-            );
-          }}
+          onChange={(next) => form.setFieldValue('scope', next)}
           data={[
             { value: 'all', label: 'Everything' },
             { value: 'build', label: 'A build job' },
