@@ -1,7 +1,8 @@
 import { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
-import { type Database, namedPoolOf, openDatabase } from '#storage/postgres/database.ts';
+import { namedPoolOf } from '#storage/postgres/connections.ts';
+import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { shapeOf, StatementNames } from '#storage/postgres/statement_names.ts';
 
 const ENOUGH = 30;
