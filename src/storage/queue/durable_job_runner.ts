@@ -13,6 +13,7 @@ import {
   type ReadyJob,
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
+import { WakeUpCoalescer } from '#storage/queue/durable_queue.ts';
 import { QuarantinedJobStore } from '#storage/postgres/quarantined_job_store.ts';
 import { PoisonJobIsolation } from '#storage/queue/isolation.ts';
 import { BusyPoller } from '#storage/queue/busy_poller.ts';
@@ -48,6 +49,11 @@ const CONCURRENT_RETRIES = 4;
 const OUTAGES_MAX = 3;
 /** Jobs of which it is remembered. */
 const OUTAGES_REMEMBERED_MAX = 10_000;
+/**
+ * Shortest time between two wake-ups by a process that has no room for all that is ready. One is enough: whoever wakes takes
+ * jobs as long as any are ready, and wakes others in turn. Where there is no other process, it wakes itself.
+ */
+const WAKE_OTHERS_MS = 1_000;
 /** Jobs that are read to decide whose turn it is. */
 const READY_MAX = 500;
 
@@ -90,7 +96,7 @@ class DurableJobRunner {
   readonly #handler: DurableJobHandler;
   readonly #store: DurableJobStore;
   readonly #isolation: PoisonJobIsolation;
-  readonly #wake: () => void;
+  readonly #others: WakeUpCoalescer<string>;
   /** Process for which jobs are claimed. */
   readonly #holder: string;
   readonly #watch: BusyPoller;
@@ -123,7 +129,7 @@ class DurableJobRunner {
     this.#isolation = isolation;
     this.#handler = handler;
     this.#store = new DurableJobStore(db.session());
-    this.#wake = wake;
+    this.#others = new WakeUpCoalescer(wake, WAKE_OTHERS_MS);
     const { name } = handler.job;
     const watcher = newId('job');
     this.#watch = new BusyPoller({
@@ -195,7 +201,7 @@ class DurableJobRunner {
     const running = [...this.#running];
     const isFull = scheduleFairly([SMALLEST], running, this.#handler.capacity).length === 0;
     if (isFull) {
-      if (isRequested) this.#wake();
+      if (isRequested) this.#others.request(this.#handler.job.name);
       return false;
     }
     const claim = async (): Promise<RunningJob[]> =>
@@ -226,7 +232,7 @@ class DurableJobRunner {
         const [deadly, ready] = partition(listed, ({ crashScore }) => crashScore >= CRASH_SCORE.quarantine);
         if (deadly.length > 0) await this.#quarantine(session, deadly, log);
         const choice = chooseJobs(ready, running, capacity);
-        if (choice.jobs.length < ready.length) this.#wake();
+        if (choice.jobs.length < ready.length) this.#others.request(job.name);
         if (!this.#enter(choice)) return;
         entered = choice.jobs.length;
         const byId = new Map(choice.jobs.map((job) => [job.jobId, job]));

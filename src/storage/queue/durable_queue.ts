@@ -17,18 +17,20 @@ const INTERVAL_MS = 100;
 /** Wakes workers at once when there is little to do, and at intervals when there is much: each time they take all there is. */
 export class WakeUpCoalescer<Name> {
   readonly #wake: Wake<Name>;
+  readonly #intervalMs: number;
   readonly #lastAt = new Map<Name, number>();
   readonly #waiting = new Map<Name, NodeJS.Timeout>();
 
-  constructor(wake: Wake<Name>) {
+  constructor(wake: Wake<Name>, intervalMs: number = INTERVAL_MS) {
     this.#wake = wake;
+    this.#intervalMs = intervalMs;
   }
 
   request(name: Name): void {
     if (this.#waiting.has(name)) return;
     const sinceLastMs = performance.now() - (this.#lastAt.get(name) ?? -Infinity);
-    if (sinceLastMs >= INTERVAL_MS) this.#wakeNow(name);
-    else this.#waiting.set(name, setTimeout(() => this.#wakeNow(name), INTERVAL_MS - sinceLastMs).unref());
+    if (sinceLastMs >= this.#intervalMs) this.#wakeNow(name);
+    else this.#waiting.set(name, setTimeout(() => this.#wakeNow(name), this.#intervalMs - sinceLastMs).unref());
   }
 
   /** Wakes at once for every request that waits. */

@@ -33,6 +33,17 @@ test('many requests become a wake-up at each interval, and one more after the la
   expect(woken).toHaveLength(before + 1);
 });
 
+test('others are woken once a second by a worker that has no room, and once more after its last request', async () => {
+  const others = new WakeUpCoalescer<string>((name) => woken.push(name), 1_000);
+  for (let i = 0; i < 50; i += 1) {
+    others.request('events');
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  expect(woken).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(woken).toHaveLength(4);
+});
+
 test('no request waits any longer after a flush', async () => {
   wakeUps.request('points');
   wakeUps.request('points');
