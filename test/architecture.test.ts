@@ -206,7 +206,7 @@ test('queries of PostgreSQL name columns where the compiler sees them', () => {
 const SQL_AS_TEXT: Readonly<Record<string, string>> = {
   'src/storage/postgres/database_clock.ts': 'asks for the time',
   'src/storage/postgres/dead_connections.ts': 'looks into the sessions of the server',
-  'src/storage/postgres/database.ts': 'passes on what others ask',
+  'src/storage/postgres/connections.ts': 'passes on what others ask',
   'src/storage/postgres/pooler.ts': 'looks into its session before there is a schema',
   'src/storage/queue/connection.ts': 'asks whether the server takes writes',
   'src/entry/store_checks.ts': 'asks whether the server takes writes',
