@@ -48,3 +48,23 @@ export async function thumbOf(page: Page): Promise<(control: Locator) => Promise
     await finger.tap(await centerOf(control), APART_MS);
   };
 }
+
+/** Plot of a chart, which the arrow keys read. */
+export const plotOf = (page: Page, name: string) => page.getByRole('slider', { name: `Time in ${name}` });
+/** Bodies of what the page asks of an operation, from now on. */
+export const requestsOf = (page: Page, operation: string): string[] => {
+  const bodies: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith(`/actions/${operation}`)) bodies.push(request.postData() ?? '');
+  });
+  return bodies;
+};
+
+/**
+ * Presses a control by the keyboard, as after moving the focus there: Enter twice in a row means the first control
+ * alone.
+ */
+export async function choose(control: Locator): Promise<void> {
+  await control.page().keyboard.press('Shift');
+  await control.press('Enter');
+}

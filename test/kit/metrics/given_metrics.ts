@@ -40,3 +40,23 @@ export async function givenMetrics(
   inserts += 1;
   await new MetricWriter(context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], `given-${inserts}`);
 }
+
+/** A service with a metric of two routes, one of them with a gap, and a counter. */
+export async function givenCheckout(w: World): Promise<Id<'service'>> {
+  const { serviceId } = await w.given.service({ name: 'checkout' });
+  const route = (name: string, base: number) => ({
+    name: 'http_request_duration_seconds',
+    labels: { route: name },
+    minutes: 90,
+    everySeconds: 60,
+    value: (step: number) => (name === '/pay' && step > 60 && step < 75 ? null : base),
+  });
+  await givenMetrics(w, serviceId, route('/pay', 0.4), route('/cart', 0.1), {
+    name: 'http_requests_total',
+    kind: 'counter',
+    minutes: 90,
+    everySeconds: 60,
+    value: (step) => step * 30,
+  });
+  return serviceId;
+}

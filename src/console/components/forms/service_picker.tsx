@@ -9,6 +9,9 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const OPTIONS_MAX = 20;
 
+/** Value of the option that names no service. */
+const NOT_NAMED = '';
+
 interface ServicePickerProps {
   readonly value: string | undefined;
   onChange(serviceId: string | undefined): void;
@@ -19,12 +22,14 @@ interface ServicePickerProps {
   readonly name?: string | undefined;
   /** Whether one is always chosen: the field cannot be cleared. */
   readonly isRequired?: boolean;
+  /** Label of the option that stands before all services, and means that none is named. */
+  readonly before?: string;
   readonly error?: ReactNode;
 }
 
 /** Picker of one of any number of services. The server searches for what is typed. */
 export function ServicePicker(props: ServicePickerProps) {
-  const { value, onChange, label, name, isRequired = false, error } = props;
+  const { value, onChange, label, name, before, isRequired = before !== undefined, error } = props;
   const { placeholder = isRequired ? 'Choose a service' : 'All services' } = props;
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
@@ -51,10 +56,13 @@ export function ServicePicker(props: ServicePickerProps) {
       isLabelHidden={label === undefined}
       placeholder={placeholder}
       error={error}
-      options={options.map((option) => ({ value: option.serviceId, label: isolateBidi(option.name) }))}
+      options={[
+        ...(before === undefined ? [] : [{ value: NOT_NAMED, label: before }]),
+        ...options.map((option) => ({ value: option.serviceId, label: isolateBidi(option.name) })),
+      ]}
       further={further}
-      value={selected?.serviceId ?? null}
-      onChange={(serviceId) => onChange(serviceId ?? undefined)}
+      value={selected?.serviceId ?? (before === undefined || value !== undefined ? null : NOT_NAMED)}
+      onChange={(serviceId) => onChange(serviceId === NOT_NAMED ? undefined : (serviceId ?? undefined))}
       onSearch={setTyped}
       onNear={() => setIsNear(true)}
       emptyText={data === undefined ? 'Loading …' : 'No service has this name'}

@@ -8,7 +8,8 @@ import {
   type DashboardChanges,
   type DashboardDraft,
   changesBetween,
-} from '#modules/dashboards/decide/merge_layouts.ts';
+} from '#modules/dashboards/decide/layout_changes.ts';
+import { mergeDrafts } from '#modules/dashboards/decide/merge_layouts.ts';
 
 interface ConflictDialogProps {
   readonly base: DashboardDraft;
@@ -16,7 +17,8 @@ interface ConflictDialogProps {
   readonly theirs: DashboardDraft;
   /** Dashboard as somebody else saved it. */
   readonly saved: Dashboard;
-  onKeepBoth(): void;
+  /** Called with the dashboard that has the changes of both. */
+  onKeepBoth(merged: DashboardDraft): void;
   onSaveAsCopy(): void;
   onTakeTheirs(): void;
   readonly onClose: () => void;
@@ -46,7 +48,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
           <Button variant="default" onClick={onSaveAsCopy}>
             Save mine as a copy
           </Button>
-          <Button onClick={onKeepBoth} data-autofocus>
+          <Button onClick={() => onKeepBoth(mergeDrafts(base, mine, theirs))} data-autofocus>
             Keep both
           </Button>
         </Group>

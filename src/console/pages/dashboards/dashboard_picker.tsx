@@ -15,6 +15,7 @@ interface DashboardPickerProps {
   onChange(dashboardId: string | null): void;
   readonly label: string;
   readonly placeholder: string;
+  readonly description?: string;
   /** Option that stands before all dashboards. */
   readonly before?: Option;
   /** Meaning of the cleared field; without it the field cannot be cleared. */
@@ -25,7 +26,7 @@ interface DashboardPickerProps {
 
 /** Picker of one of any number of dashboards. The server searches for what is typed. */
 export function DashboardPicker(props: DashboardPickerProps) {
-  const { value, onChange, label, placeholder, before, clearLabel, error, isFocused = false } = props;
+  const { value, onChange, label, placeholder, description, before, clearLabel, error, isFocused = false } = props;
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
   const text = useDebounced(typed.trim());
@@ -41,6 +42,7 @@ export function DashboardPicker(props: DashboardPickerProps) {
     <Choice
       label={label}
       placeholder={placeholder}
+      description={description}
       options={[
         ...(before === undefined ? [] : [before]),
         ...(isListed || name === undefined ? [] : [{ value, label: isolateBidi(name) }]),

@@ -20,7 +20,7 @@ import type { ChartMarker } from '#console/components/time_chart/chart_series.ts
 import { DashboardLink } from '#console/pages/dashboards/dashboard_link.tsx';
 import type { AnsweredChart } from '#console/pages/dashboards/use_chart_batch.ts';
 import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
-import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
+import { titleOf } from '#modules/dashboards/decide/layout_changes.ts';
 import type { Widget } from '#modules/dashboards/decide/widget.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 

@@ -31,7 +31,7 @@ import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashbo
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { compacted, freePlace, moveInOrder, newWidget, nudge } from '#modules/dashboards/decide/grid.ts';
-import { mergeDrafts, titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
+import { type DashboardDraft, titleOf } from '#modules/dashboards/decide/layout_changes.ts';
 import {
   type VariableValues,
   placeWidget,
@@ -337,7 +337,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
             )
           }
         >
-          A widget is a chart, a number, a table, a text, the open incidents, or who is on call.
+          A widget shows metrics, incidents, exceptions, cron monitors, who is on call, or a text.
         </EmptyState>
       ) : (
         <div ref={screen} className={fullscreen ? classes.screen : undefined}>
@@ -358,7 +358,9 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
         <WidgetEditor
           dashboardId={dashboardId}
           widget={editor.widget}
-          dashboardServiceId={serviceId}
+          ownServiceId={dashboard.serviceId}
+          shownServiceId={serviceId}
+          variables={vars}
           onSave={applyEditor}
           onClose={() => setEditor(null)}
         />
@@ -369,8 +371,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
           mine={editing.draft}
           theirs={toDraft(conflict)}
           saved={conflict}
-          onKeepBoth={() => {
-            const merged = mergeDrafts(editing.base, editing.draft, toDraft(conflict));
+          onKeepBoth={(merged: DashboardDraft) => {
             drafts.rebase(conflict, merged);
             saving.mutate({ readAt: conflict.updatedAt, ...merged });
           }}

@@ -96,7 +96,7 @@ export function MonitorsWidget({ serviceId }: { readonly serviceId: string | nul
     refetchInterval: 60_000,
   });
   if (serviceId === null)
-    return <p className={`${classes.empty} dimmed small`}>No service is chosen yet. Edit the widget to choose one.</p>;
+    return <p className={`${classes.empty} dimmed small`}>No service is chosen yet. Choose one above.</p>;
   if (error !== null) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton height="100%" />;
   if (data.monitors.length === 0)

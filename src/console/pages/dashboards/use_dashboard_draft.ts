@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Dashboard } from '#console/api/dashboards.ts';
 import { draftKey, readDraft, removeDraft, writeDraft } from '#console/components/forms/draft_store.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { changesBetween, type DashboardDraft, hasChanges } from '#modules/dashboards/decide/merge_layouts.ts';
+import { changesBetween, type DashboardDraft, hasChanges } from '#modules/dashboards/decide/layout_changes.ts';
 import { compacted } from '#modules/dashboards/decide/grid.ts';
 import { readWidgets, type StoredWidget, toLayout, type Widget } from '#modules/dashboards/decide/widget.ts';
 

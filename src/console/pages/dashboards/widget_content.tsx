@@ -7,7 +7,7 @@ import type { ChartMarker, ChartSeries } from '#console/components/time_chart/ch
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
-import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
+import { titleOf } from '#modules/dashboards/decide/layout_changes.ts';
 import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
 import { AGGREGATION_NOUNS } from '#modules/metrics/decide/aggregation.ts';
 import { type Measure, measureOf, quantityText, type Unit } from '#modules/metrics/decide/quantity.ts';

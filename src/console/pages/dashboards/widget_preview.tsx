@@ -6,10 +6,17 @@ import { chartsQuery } from '#console/api/charts.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
+import layout from '#console/pages/rules/rule_editor.module.css';
 import { chartQueriesOf, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { readWidget, type WidgetFacts, writeWidget } from '#modules/dashboards/decide/widget.ts';
+import {
+  isOfMetrics,
+  readWidget,
+  type VariableValues,
+  type WidgetFacts,
+  writeWidget,
+} from '#modules/dashboards/decide/widget.ts';
 
 /** Pause after a change, in milliseconds, after which the chart is asked for. */
 const SETTLED_MS = 400;
@@ -17,16 +24,18 @@ const RANGE: TimeRange = { kind: 'last', minutes: 60 };
 
 interface WidgetPreviewProps {
   readonly facts: WidgetFacts;
-  readonly dashboardServiceId: string | null;
+  /** Service of what names none. */
+  readonly serviceId: string | null;
+  readonly variables: VariableValues;
 }
 
-/** Shows a widget of metrics as it will look, over the last hour. */
-export function WidgetPreview({ facts, dashboardServiceId }: WidgetPreviewProps) {
+/** Shows a widget as it will look, its metrics over the last hour. */
+export function WidgetPreview({ facts, serviceId, variables }: WidgetPreviewProps) {
   const { orgId } = useOrganization().org;
   const { ref, width } = useElementSize();
   const [settled] = useDebouncedValue(facts, SETTLED_MS);
   const widget = readWidget(writeWidget({}, 'preview', { ...settled, leadsTo: null }), 'preview');
-  const queries = chartQueriesOf(widget, dashboardServiceId, width);
+  const queries = chartQueriesOf(widget, serviceId, width, variables);
   const { data, error } = useQuery({
     ...chartsQuery(orgId, RANGE, queries),
     enabled: queries.length > 0 && width > 0,
@@ -40,24 +49,29 @@ export function WidgetPreview({ facts, dashboardServiceId }: WidgetPreviewProps)
     }),
   );
   return (
-    <section className={`${classes.preview} stack`} ref={ref} aria-label="Preview of the last hour">
-      {error !== null ? (
-        <ErrorAlert title="There is no preview" error={error} />
-      ) : queries.length === 0 ? (
-        <p className={`${classes.empty} dimmed small`}>Choose a metric, and its last hour shows here.</p>
-      ) : data === undefined ? (
-        <Skeleton height="100%" />
-      ) : (
-        <WidgetContent
-          widget={widget}
-          dashboardServiceId={dashboardServiceId}
-          queries={queries}
-          answers={answers}
-          group="preview"
-          markers={[]}
-          onRange={() => {}}
-        />
-      )}
+    <section className={layout.side} style={{ top: '4rem' }} aria-label="Preview">
+      <p className="dimmed small" style={{ margin: 0 }}>
+        {isOfMetrics(widget.kind) ? 'Preview: the last hour' : 'Preview'}
+      </p>
+      <div className="stack" style={{ height: '16rem' }} ref={ref}>
+        {error !== null ? (
+          <ErrorAlert title="There is no preview" error={error} />
+        ) : isOfMetrics(widget.kind) && queries.length === 0 ? (
+          <p className={`${classes.empty} dimmed small`}>Choose a metric, and its last hour shows here.</p>
+        ) : isOfMetrics(widget.kind) && data === undefined ? (
+          <Skeleton height="100%" />
+        ) : (
+          <WidgetContent
+            widget={widget}
+            dashboardServiceId={serviceId}
+            queries={queries}
+            answers={answers}
+            group="preview"
+            markers={[]}
+            onRange={() => {}}
+          />
+        )}
+      </div>
     </section>
   );
 }

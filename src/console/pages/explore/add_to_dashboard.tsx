@@ -18,13 +18,13 @@ import {
 } from '#console/pages/explore/explore_search.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { newWidget } from '#modules/dashboards/decide/grid.ts';
+import { usualTitle } from '#modules/dashboards/decide/template.ts';
 import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
 import { type Aggregation, askedOf } from '#modules/metrics/decide/aggregation.ts';
 
 interface AddToDashboardProps {
   readonly search: ExploreSearch;
   readonly aggregation: Aggregation;
-  readonly name: string;
   readonly onClose: () => void;
 }
 
@@ -46,16 +46,21 @@ const LABELS = {
 };
 
 /** Dialog that makes a widget of the shown chart: on an existing dashboard, or on a new one. */
-export function AddToDashboard({ search, aggregation, name, onClose }: AddToDashboardProps) {
+export function AddToDashboard({ search, aggregation, onClose }: AddToDashboardProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const refresh = useRefresh();
+  const hasCells = isHeatmap(search);
   const [values, setValues, draft] = useDraftState<Entered>({
     form: `add_to_dashboard ${JSON.stringify(search)}`,
-    base: { title: name, kind: 'series', dashboardId: null, newName: '' },
+    base: {
+      title: usualTitle(hasCells ? (search.metric ?? '') : metricNameOf(search)),
+      kind: 'series',
+      dashboardId: null,
+      newName: '',
+    },
   });
   const { title, kind, dashboardId, newName } = values;
-  const hasCells = isHeatmap(search);
   const change = (part: Partial<Entered>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
   const isNew = dashboardId === NEW;

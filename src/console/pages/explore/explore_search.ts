@@ -142,6 +142,6 @@ export function withMetric(
 /** Quantiles of a histogram that can be shown. */
 export const QUANTILES = ['0.5', '0.9', '0.95', '0.99', '0.999'] as const;
 
-export function quantileCondition(value: string): LabelCondition {
+export function quantileCondition(value = '0.95'): LabelCondition {
   return { label: 'quantile', operator: '=', value };
 }

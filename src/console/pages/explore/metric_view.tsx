@@ -320,7 +320,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         }
       />
       {open === 'dashboard' && (
-        <AddToDashboard search={search} aggregation={aggregation} name={name} onClose={() => setOpen(null)} />
+        <AddToDashboard search={search} aggregation={aggregation} onClose={() => setOpen(null)} />
       )}
       {open === 'call' && (
         <CopyCall search={search} aggregation={aggregation} range={range} onClose={() => setOpen(null)} />

@@ -6,7 +6,8 @@ import { useState } from 'react';
 
 import { actionQuery } from '#console/api/actions.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
-import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
+import { QUANTILES, quantileCondition } from '#console/pages/explore/explore_search.ts';
+import { type ListedMetric, MetricPicker, metricOfName, useMetricsLike } from '#console/pages/rules/metric_picker.tsx';
 import type { ConfigValues } from '#console/pages/rules/rule_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { AGGREGATION_NAMES, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
@@ -21,62 +22,26 @@ import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 /** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
   const text = String(config['metricName'] ?? '');
-  const { sides, factor } = divideExpression(text);
-  const [upper, lower] = [sides[0]?.text ?? '', sides[1]?.text];
-  const write = (first: string, second: string | undefined, times: string | undefined): void => {
-    const ratio = second === undefined ? first : `${first} / ${second}`;
-    onChange({ metricName: times === undefined ? ratio : `${ratio} * ${times}` });
-  };
-  // More than two sides are no ratio: the whole text stays in the first field until it is mended.
-  const isRatio = lower !== undefined && sides.length === 2;
+  const isQuantile = useIsQuantile(serviceId, text);
   return (
     <Stack>
-      <SideFields
+      <ExpressionFields
         serviceId={serviceId}
-        label="Metric"
-        text={isRatio ? upper : text}
-        onChange={(next) => (isRatio ? write(next, lower, factor?.text) : onChange({ metricName: next }))}
+        text={text}
+        waits=" The rule waits for it."
+        onChange={(metricName) => onChange({ metricName })}
         error={errorOf('metricName')}
       />
-      {isRatio ? (
-        <>
-          <SideFields
-            serviceId={serviceId}
-            label="Divided by"
-            text={lower}
-            onChange={(next) => write(upper, next, factor?.text)}
-            error={undefined}
-          />
-          <Group align="end">
-            <TextInput
-              label="Times"
-              placeholder="1"
-              inputMode="decimal"
-              value={factor?.text ?? ''}
-              onChange={({ currentTarget: { value } }) => write(upper, lower, value.trim() === '' ? undefined : value)}
-            />
-            <Button variant="default" onClick={() => onChange({ metricName: upper })}>
-              Do not divide
-            </Button>
-          </Group>
-        </>
-      ) : (
-        text.trim() !== '' && (
-          <Group>
-            <Button variant="subtle" size="compact-sm" onClick={() => write(text, '', '100')}>
-              Divide by another metric
-            </Button>
-          </Group>
-        )
-      )}
       <Group grow align="start">
-        <NativeSelect
-          label="Aggregation"
-          value={String(config['aggregation'])}
-          onChange={(event) => onChange({ aggregation: event.currentTarget.value })}
-          data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-          error={errorOf('aggregation')}
-        />
+        {!isQuantile && (
+          <NativeSelect
+            label="Aggregation"
+            value={String(config['aggregation'])}
+            onChange={(event) => onChange({ aggregation: event.currentTarget.value })}
+            data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+            error={errorOf('aggregation')}
+          />
+        )}
         <NumberInput
           label="Measured over"
           suffix=" min"
@@ -115,47 +80,163 @@ function isComplete({ label }: LabelMatcher): boolean {
   return label.trim() !== '' && label !== '__name__';
 }
 
-interface SideFieldsProps {
+interface ExpressionFieldsProps {
   readonly serviceId: string | null;
-  readonly label: string;
-  /** Selector of the side. */
+  /** Selector, or a ratio of two. */
   readonly text: string;
-  onChange(text: string): void;
+  /** Sentence about what becomes of a name that has not arrived yet. */
+  readonly waits?: string;
+  /** Whether values of labels may be variables of a dashboard. */
+  readonly hasVariables?: boolean;
+  /** Whether a histogram is shown by a quantile, and not as a whole. */
+  readonly hasQuantiles?: boolean;
+  /** Called with the text, and with the metric if one was chosen from the list. */
+  onChange(text: string, chosen: ListedMetric | null): void;
   readonly error: string | undefined;
 }
 
-/** Fields of a selector: the metric, and the labels that its series need. */
-function SideFields({ serviceId, label, text, onChange, error }: SideFieldsProps) {
+/** Fields of a metric, or of one that is divided by another. */
+export function ExpressionFields({ text, onChange, error, ...common }: ExpressionFieldsProps) {
+  const { sides, factor } = divideExpression(text);
+  const [upper, lower] = [sides[0]?.text ?? '', sides[1]?.text];
+  const write = (
+    first: string,
+    second: string | undefined,
+    times: string | undefined,
+    chosen: ListedMetric | null = null,
+  ): void => {
+    const ratio = second === undefined ? first : `${first} / ${second}`;
+    onChange(times === undefined ? ratio : `${ratio} * ${times}`, chosen);
+  };
+  // More than two sides are no ratio: the whole text stays in the first field until it is mended.
+  const isRatio = lower !== undefined && sides.length === 2;
+  return (
+    <>
+      <SideFields
+        {...common}
+        label="Metric"
+        text={isRatio ? upper : text}
+        onChange={(next, chosen) => (isRatio ? write(next, lower, factor?.text, chosen) : onChange(next, chosen))}
+        error={error}
+      />
+      {isRatio ? (
+        <>
+          <SideFields
+            {...common}
+            label="Divided by"
+            text={lower}
+            onChange={(next) => write(upper, next, factor?.text)}
+            error={undefined}
+          />
+          <Group align="end">
+            <TextInput
+              label="Times"
+              placeholder="1"
+              inputMode="decimal"
+              value={factor?.text ?? ''}
+              onChange={({ currentTarget: { value } }) => write(upper, lower, value.trim() === '' ? undefined : value)}
+            />
+            <Button variant="default" onClick={() => onChange(upper, null)}>
+              Do not divide
+            </Button>
+          </Group>
+        </>
+      ) : (
+        text.trim() !== '' && (
+          <Group>
+            <Button variant="subtle" size="compact-sm" onClick={() => write(text, '', '100')}>
+              Divide by another metric
+            </Button>
+          </Group>
+        )
+      )}
+    </>
+  );
+}
+
+interface SideFieldsProps extends ExpressionFieldsProps {
+  readonly label: string;
+}
+
+const isQuantileOf = ({ label, operator }: LabelMatcher): boolean => label === 'quantile' && operator === '=';
+
+/** Whether a quantile of a histogram is asked for: there is nothing to aggregate then. */
+export function useIsQuantile(serviceId: string | null, text: string): boolean {
+  const parts = partsOf(text);
+  const name = parts?.name ?? '';
+  const like = useMetricsLike(serviceId, name);
+  return parts?.matchers.some(isQuantileOf) === true && like !== undefined && isHistogram(name, like.metrics);
+}
+
+const isHistogram = (name: string, metrics: readonly ListedMetric[]): boolean =>
+  metricOfName(name.trim(), { metrics })?.isHistogram === true;
+
+/** Returns the conditions after another metric is named: of a histogram with a quantile, of its counts without one. */
+function conditionsFor(
+  name: string,
+  chosen: ListedMetric | null,
+  before: readonly LabelMatcher[],
+): readonly LabelMatcher[] {
+  const others = before.filter((matcher) => !isQuantileOf(matcher));
+  if (chosen?.isHistogram === true) return others.length < before.length ? before : [...others, quantileCondition()];
+  return chosen !== null || /_(?:bucket|count|sum)$/.test(name) ? others : before;
+}
+
+/** Fields of a selector: the metric, a quantile of a histogram, and the labels that its series need. */
+function SideFields({ serviceId, label, text, onChange, error, ...rest }: SideFieldsProps) {
+  const { waits = '', hasVariables = false, hasQuantiles = true } = rest;
   const parts = partsOf(text);
   // A line without a label is not part of the selector yet.
   const [lines, setLines] = useState(parts?.matchers ?? []);
   const name = parts?.name ?? text;
   const isCurrent = parts !== null && selectorText(name, lines.filter(isComplete)) === text;
   const matchers = isCurrent ? lines : (parts?.matchers ?? []);
+  const quantile = matchers.find(isQuantileOf);
+  const like = useMetricsLike(serviceId, name);
+  const show = (next: readonly LabelMatcher[]): void => {
+    setLines([...next]);
+    onChange(selectorText(name, next.filter(isComplete)), null);
+  };
+  const others = matchers.filter((matcher) => matcher !== quantile);
   return (
     <>
       <MetricPicker
         serviceId={serviceId}
         label={label}
         value={name}
-        hasQuantile={parts?.matchers.some((matcher) => matcher.label === 'quantile') === true}
-        onChange={(next) => {
-          const typed = partsOf(next);
+        hasQuantile={quantile !== undefined || !hasQuantiles}
+        waits={waits}
+        onChange={(next, chosen) => {
+          const typed = chosen === null ? partsOf(next) : null;
           // A selector or a ratio that was pasted brings its own labels.
-          const isSelector = typed === null || typed.matchers.length > 0 || divideExpression(next).sides.length > 1;
-          onChange(isSelector || next === '' ? next : selectorText(next, matchers.filter(isComplete)));
+          const isSelector =
+            chosen === null && (typed === null || typed.matchers.length > 0 || divideExpression(next).sides.length > 1);
+          if (isSelector || next === '') onChange(next, null);
+          else {
+            const before = matchers.filter(isComplete);
+            onChange(selectorText(next, hasQuantiles ? conditionsFor(next, chosen, before) : before), chosen);
+          }
         }}
         error={error}
       />
+      {hasQuantiles && (quantile !== undefined || (like !== undefined && isHistogram(name, like.metrics))) && (
+        <NativeSelect
+          label="Quantile"
+          value={quantile?.value ?? ''}
+          data={[
+            ...(quantile === undefined ? [{ value: '', label: 'Choose one' }] : []),
+            ...[...new Set([...QUANTILES, ...(quantile === undefined ? [] : [quantile.value])])].toSorted(),
+          ]}
+          onChange={({ currentTarget: { value } }) => value !== '' && show([quantileCondition(value), ...others])}
+        />
+      )}
       {parts !== null && name.trim() !== '' && (
         <LabelFields
           serviceId={serviceId}
-          metricName={name}
-          matchers={matchers}
-          onChange={(next) => {
-            setLines(next);
-            onChange(selectorText(name, next.filter(isComplete)));
-          }}
+          metricName={quantile === undefined ? name : selectorText(name, [quantile])}
+          hasVariables={hasVariables}
+          matchers={others}
+          onChange={(next) => show(quantile === undefined ? next : [quantile, ...next])}
         />
       )}
     </>
@@ -182,12 +263,13 @@ const OPERATORS: readonly { readonly value: MatchOperator; readonly label: strin
 interface LabelFieldsProps {
   readonly serviceId: string | null;
   readonly metricName: string;
+  readonly hasVariables: boolean;
   readonly matchers: readonly LabelMatcher[];
   onChange(matchers: readonly LabelMatcher[]): void;
 }
 
 /** Fields that select the series of the metric: those whose labels match every line. */
-function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsProps) {
+function LabelFields({ serviceId, metricName, hasVariables, matchers, onChange }: LabelFieldsProps) {
   const labels = useKnownLabels(serviceId, metricName);
   const change = (index: number, part: Partial<LabelMatcher>): void =>
     onChange(matchers.map((matcher, place) => (place === index ? { ...matcher, ...part } : matcher)));
@@ -221,7 +303,7 @@ function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsP
             placeholder="value"
             value={value}
             onChange={(text) => change(index, { value: text })}
-            suggestions={labels.get(label) ?? []}
+            suggestions={[...(hasVariables ? variableOf(label) : []), ...(labels.get(label) ?? [])]}
             spellCheck={false}
             autoCapitalize="none"
           />
@@ -244,15 +326,24 @@ function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsP
       >
         Add a label
       </Button>
+      {hasVariables && matchers.length > 0 && (
+        <span className="dimmed small">With a value such as $host, people choose it on the dashboard.</span>
+      )}
     </fieldset>
   );
 }
+
+/** Returns the variable of a dashboard that is named after a label. */
+const variableOf = (label: string): string[] => {
+  const name = label.replaceAll(/\W/g, '_').replace(/^[\d_]+/, '');
+  return name === '' ? [] : [`$${name.slice(0, 40)}`];
+};
 
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 300;
 
 /** Returns the labels of the metric's series, each with its values: those that arrived in the last day. */
-function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyMap<string, readonly string[]> {
+export function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyMap<string, readonly string[]> {
   const { orgId } = useOrganization().org;
   const [name] = useDebouncedValue(metricName.trim(), DEBOUNCE_MS);
   const { data } = useQuery({

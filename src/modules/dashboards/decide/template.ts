@@ -1,6 +1,8 @@
 import { compacted, newWidget } from '#modules/dashboards/decide/grid.ts';
 import type { Widget, WidgetFacts } from '#modules/dashboards/decide/widget.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { divideExpression } from '#modules/metrics/decide/ratio.ts';
+import { readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 
 /** A metric that a service sends. */
@@ -65,9 +67,22 @@ export function queryOfMetric({ metricName, isHistogram, aggregation }: Omit<Sen
 }
 
 function factsOf(metric: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
-  const { metricName: name, isHistogram } = metric;
   const query = { serviceId: null, ...queryOfMetric(metric), splitBy: null, top: 5 };
-  return { title: isHistogram ? `${name}, 95%` : name, queries: [query] };
+  return { title: usualTitle(query.metricName), queries: [query] };
+}
+
+/** Returns the title of a widget that nobody has named: its metric, its quantile, and what narrows it but for variables. */
+export function usualTitle(metricName: string): string {
+  if (divideExpression(metricName).sides.length > 1) return metricName;
+  try {
+    const { name, matchers } = readSelector(metricName);
+    const quantile = matchers.find(({ label, operator }) => label === 'quantile' && operator === '=');
+    const others = matchers.filter((matcher) => matcher !== quantile && !matcher.value.startsWith('$'));
+    const narrowed = others.length === 0 ? name : selectorText(name, others);
+    return quantile === undefined ? narrowed : `${narrowed}, ${Number((Number(quantile.value) * 100).toFixed(2))}%`;
+  } catch {
+    return metricName;
+  }
 }
 
 function add(

@@ -263,7 +263,7 @@ export function toLayout(widgets: readonly Widget[]): StoredWidget[] {
 export type VariableValues = Readonly<Record<string, string>>;
 
 /** Condition of a selector whose value is a variable: `host=\"$host\"`. */
-const VARIABLE = /([A-Za-z_][\w.]*)\s*=\s*"\$([A-Za-z]\w{0,39})"/g;
+const VARIABLE = /([A-Za-z_][\w.-]*)\s*=\s*"\$([A-Za-z]\w{0,39})"/g;
 
 /** Variable of a dashboard, and the first query that has it. */
 export interface DashboardVariable {
@@ -283,9 +283,17 @@ export function variablesOf(widgets: readonly Pick<Widget, 'queries'>[]): Dashbo
   return [...variables.values()].slice(0, VARIABLES_MAX);
 }
 
-/** Whether widgets name no service on a dashboard that has none either. */
-export function needsService(widgets: readonly Pick<Widget, 'queries'>[], ownServiceId: string | null): boolean {
-  return ownServiceId === null && widgets.some(({ queries }) => queries.some(({ serviceId }) => serviceId === null));
+/** Whether widgets that are of one service name none, on a dashboard that has none either. */
+export function needsService(
+  widgets: readonly Pick<Widget, 'kind' | 'queries' | 'serviceId'>[],
+  ownServiceId: string | null,
+): boolean {
+  return (
+    ownServiceId === null &&
+    widgets.some(({ kind, queries, serviceId }) =>
+      kind === 'monitors' ? serviceId === null : queries.some((query) => query.serviceId === null),
+    )
+  );
 }
 
 /** Returns the selector with the values of its variables; one without a value stands for every value. */

@@ -69,6 +69,7 @@ export const describeMetrics = defineOperation({
     sort: Type.Optional(Type.Enum(['name', 'series'], { description: 'name when left out; series: most first' })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    isBrief: Type.Optional(Type.Boolean({ description: 'leaves the values out: preview and lastValue are null' })),
   }),
   result: Type.Object({
     metrics: Type.Array(MetricEntryView),
@@ -76,8 +77,8 @@ export const describeMetrics = defineOperation({
     nextOffset: nullable(Type.Integer()),
     nearest: Type.Array(Type.String(), { description: 'names that may have been meant, where nothing was found' }),
   }),
-  example: { text: 'http duration', sort: 'name', offset: 25, limit: 25 },
-  async handle({ serviceId, text = '', sort = 'name', offset = 0, limit = LIMIT }, context) {
+  example: { text: 'http duration', sort: 'name', offset: 25, limit: 25, isBrief: false },
+  async handle({ serviceId, text = '', sort = 'name', offset = 0, limit = LIMIT, isBrief = false }, context) {
     const { caller, stores, metrics, now } = context;
     const service = await stores.services.get(caller.orgId, serviceId);
     const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
@@ -95,7 +96,7 @@ export const describeMetrics = defineOperation({
       const some = page.metrics.slice(first, first + CONCURRENT);
       shown.push(
         ...(await Promise.all(
-          some.map((entry) => describe(service.id, entry, announcedOf(types, entry.name), context)),
+          some.map((entry) => describe(service.id, entry, announcedOf(types, entry.name), isBrief ? null : context)),
         )),
       );
     }
@@ -145,11 +146,22 @@ async function describe(
   serviceId: string,
   { name, isHistogram, lastAt, seriesCount, kind }: MetricEntry,
   announced: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
-  context: ActionContext,
+  /** Context in which the values are read; null leaves them out. */
+  context: ActionContext | null,
 ): Promise<Static<typeof MetricEntryView>> {
   const aggregation = usualAggregation(kind);
-  const unitName = unitNameOf(announced.unit, name);
-  const shown = { metricName: name, isHistogram, kind, ...announced, unitName, aggregation, seriesCount } as const;
+  const shown = {
+    metricName: name,
+    isHistogram,
+    kind,
+    ...announced,
+    ...(isHistogram && { type: 'histogram' as const }),
+    unitName: unitNameOf(announced.unit, name),
+    aggregation,
+    seriesCount,
+    lastAt: toTimestamp(lastAt),
+  };
+  if (context === null) return { ...shown, lastValue: null, stepSeconds: 0, preview: null };
   const isLarge = seriesCount > PREVIEW_SERIES_MAX;
   const { minutes, pixels } = isLarge ? NEWEST : PREVIEW;
   const period = { from: context.now.subtract({ minutes }), to: context.now };
@@ -173,8 +185,6 @@ async function describe(
   const { steps = [], values = [] } = chart.series[0] ?? {};
   return {
     ...shown,
-    ...(isHistogram && { type: 'histogram' as const }),
-    lastAt: toTimestamp(lastAt),
     lastValue: values.at(-1) ?? null,
     stepSeconds: chart.stepSeconds,
     preview: isLarge ? null : { steps, values },

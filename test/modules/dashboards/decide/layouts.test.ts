@@ -2,13 +2,8 @@ import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { compacted, freePlace, moveInOrder, nudge } from '#modules/dashboards/decide/grid.ts';
-import {
-  changesBetween,
-  type DashboardDraft,
-  hasChanges,
-  mergeDrafts,
-  titleOf,
-} from '#modules/dashboards/decide/merge_layouts.ts';
+import { changesBetween, type DashboardDraft, hasChanges, titleOf } from '#modules/dashboards/decide/layout_changes.ts';
+import { mergeDrafts } from '#modules/dashboards/decide/merge_layouts.ts';
 import { newWidget } from '#modules/dashboards/decide/grid.ts';
 import { mostUsefulMetrics, templateOf } from '#modules/dashboards/decide/template.ts';
 import {
@@ -282,4 +277,5 @@ test('a variable of a selector is one value, or every value while none is chosen
   );
   expect(parseSelector(withVariables('m{a="$x"}', { x: 'q"\\' })).matchers).toMatchObject([{ value: 'q"\\' }]);
   expect(withVariables('m{price="5$"}', { x: '1' })).toBe('m{price="5$"}');
+  expect(withVariables('m{zone-id="$x"}', { x: '1' })).toBe('m{zone-id="1"}');
 });
