@@ -163,4 +163,18 @@ inBrowser('sources of alerts', () => {
     const { incidents } = await h.expectOk('list_incidents', { serviceId });
     expect(incidents).toMatchObject([{ title: 'nightly backup', status: 'resolved', details: { alertKey: '7' } }]);
   });
+
+  test('a form stays open while loading the sources again fails', async () => {
+    const { page } = await openSources(DESK);
+    await page.getByRole('button', { name: 'Edit the routes' }).click();
+    await page.getByRole('dialog').getByLabel('By', { exact: true }).waitFor();
+    let refused = 0;
+    await page.route('**/list_alert_sources', async (route) => {
+      refused += 1;
+      await route.fulfill({ status: 503, json: { code: 'unavailable', detail: 'busy' } });
+    });
+    // An outage is retried twice; the fourth time is the next refresh, after the page was told of the failure.
+    await expect.poll(() => refused).toBeGreaterThan(3);
+    await page.getByRole('dialog').getByLabel('By', { exact: true }).waitFor({ timeout: 5_000 });
+  });
 });

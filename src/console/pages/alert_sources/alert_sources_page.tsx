@@ -59,12 +59,12 @@ export function AlertSourcesPage() {
           </EmptyState>
         </InOtherOrganization>
       )}
-      {error !== null && !isApiError(error, 404) && (
-        <ErrorAlert error={error} onRetry={() => void Promise.all([service.refetch(), sources.refetch()])} />
-      )}
-      {error === null &&
+      {!isApiError(error, 404) &&
+        // What has loaded stays when loading it again fails: a form may be open over it.
         (service.data !== undefined && sources.data !== undefined ? (
           <Parts key={serviceId} service={service.data} sources={sources.data} />
+        ) : error !== null ? (
+          <ErrorAlert error={error} onRetry={() => void Promise.all([service.refetch(), sources.refetch()])} />
         ) : (
           <Stack>
             <Skeleton height={180} radius="lg" />

@@ -86,7 +86,7 @@ export function OnCallNow() {
         <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />
       )}
       {isEmpty && <NoSchedule hasTeam={timeline.teamCount > 0} create={create} />}
-      {!isEmpty && query.error === null && (
+      {!isEmpty && (timeline !== null || query.error === null) && (
         <>
           <Toolbar
             view={view}
