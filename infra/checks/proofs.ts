@@ -15,9 +15,9 @@ const PROOFS: readonly Proof[] = [
     minutesMax: 15,
     provesFolders: 'workers, src/modules/incidents, src/storage/queue, src/ingest',
   },
-  { name: 'accessibility', script: 'check:accessibility', isTests: true, minutesMax: 15, provesFolders: 'src/console' },
-  { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
-  { name: 'flows', script: 'check:flows', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
+  { name: 'accessibility', script: 'check:accessibility', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
+  { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 60, provesFolders: 'src/console' },
+  { name: 'flows', script: 'check:flows', isTests: true, minutesMax: 60, provesFolders: 'src/console' },
   {
     name: 'live',
     script: 'check:live',

@@ -79,26 +79,22 @@ const look =
   ];
 
 inBrowser('every dialog and menu', () => {
-  test(
-    'is accessible, fits the screen and holds right-to-left names of 118 characters, on a desktop in light and in dark, and on a phone in dark',
-    { timeout: 300_000 },
-    async () => {
-      const h = await openConsole();
-      const desk = await h.visitor({ colorScheme: 'light', viewport: DESK });
-      const phone = await h.visitor({ colorScheme: 'dark', viewport: PHONE, isMobile: true, as: desk });
-      // What opens has the same colours on both: no style sheet gives it others on a narrow screen.
-      const walk = async (all: readonly OpenablePage[]): Promise<string[]> => {
-        const both = problemsOf(desk.page, h, all, look('both'));
-        return (await Promise.all([both, problemsOf(phone.page, h, all, look('shown'))])).flat();
-      };
-      // Offered while there is no team.
-      const first: readonly OpenablePage[] = [
-        ['', 'Set up paging'],
-        ['oncall', 'Create a team'],
-      ];
-      expect(await walk(first)).toEqual([]);
-      const ids = await createSampleData(h, desk, awkwardName);
-      expect(await walk([...pagesOf(ids), ...dialogsOf(ids)])).toEqual([]);
-    },
-  );
+  test('is accessible, fits the screen and holds right-to-left names of 118 characters, on a desktop in light and in dark, and on a phone in dark', async () => {
+    const h = await openConsole();
+    const desk = await h.visitor({ colorScheme: 'light', viewport: DESK });
+    const phone = await h.visitor({ colorScheme: 'dark', viewport: PHONE, isMobile: true, as: desk });
+    // What opens has the same colours on both: no style sheet gives it others on a narrow screen.
+    const walk = async (all: readonly OpenablePage[]): Promise<string[]> => {
+      const both = problemsOf(desk.page, h, all, look('both'));
+      return (await Promise.all([both, problemsOf(phone.page, h, all, look('shown'))])).flat();
+    };
+    // Offered while there is no team.
+    const first: readonly OpenablePage[] = [
+      ['', 'Set up paging'],
+      ['oncall', 'Create a team'],
+    ];
+    expect(await walk(first)).toEqual([]);
+    const ids = await createSampleData(h, desk, awkwardName);
+    expect(await walk([...pagesOf(ids), ...dialogsOf(ids)])).toEqual([]);
+  });
 });

@@ -125,23 +125,19 @@ async function problemsOf(page: Page, checks: readonly PageCheck[], open: Open):
 }
 
 inBrowser('every page', () => {
-  test(
-    'is accessible and fits the screen, on a desktop and on a phone, in light and in dark',
-    { timeout: 360_000 },
-    async () => {
-      const h = await openConsole();
-      const looks = { colorScheme: 'light' } as const;
-      const desk = await h.visitor({ ...looks, viewport: DESK });
-      const phone = await h.visitor({ ...looks, viewport: PHONE, isMobile: true });
-      const checks = await createSampleData(h, desk.userId);
-      const byAddress: Open = (page, path) => page.goto(`${h.baseUrl}/${path}`);
-      const byLink: Open = (page, path) => openPath(page, h.baseUrl, path);
-      const problems = async ({ page }: Visitor, open: Open): Promise<string[]> => {
-        const inside = await problemsOf(page, checks, open);
-        await page.context().clearCookies();
-        return [...inside, ...(await problemsOf(page, OUTSIDE, byAddress))];
-      };
-      expect((await Promise.all([problems(desk, byAddress), problems(phone, byLink)])).flat()).toEqual([]);
-    },
-  );
+  test('is accessible and fits the screen, on a desktop and on a phone, in light and in dark', async () => {
+    const h = await openConsole();
+    const looks = { colorScheme: 'light' } as const;
+    const desk = await h.visitor({ ...looks, viewport: DESK });
+    const phone = await h.visitor({ ...looks, viewport: PHONE, isMobile: true });
+    const checks = await createSampleData(h, desk.userId);
+    const byAddress: Open = (page, path) => page.goto(`${h.baseUrl}/${path}`);
+    const byLink: Open = (page, path) => openPath(page, h.baseUrl, path);
+    const problems = async ({ page }: Visitor, open: Open): Promise<string[]> => {
+      const inside = await problemsOf(page, checks, open);
+      await page.context().clearCookies();
+      return [...inside, ...(await problemsOf(page, OUTSIDE, byAddress))];
+    };
+    expect((await Promise.all([problems(desk, byAddress), problems(phone, byLink)])).flat()).toEqual([]);
+  });
 });

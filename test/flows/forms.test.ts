@@ -46,7 +46,7 @@ inBrowser('a form', () => {
       ...pages.map(async (page, index) => await checkAll(h, page, inside[index]!)),
     ]);
     expect(faults.flat()).toEqual([]);
-  }, 600_000);
+  });
 
   test('of a new organization says the same, and keeps what was entered', async () => {
     const h = await openConsole();

@@ -15,3 +15,9 @@ export const ON_EMBEDDED_STORES = {
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000 } },
 };
+
+/**
+ * Options of tests that keep a browser busy for minutes. A test that hangs is ended by the time limits of its waits, so
+ * the time-out of the whole is long: a machine that others use needs several times as long as a quiet one.
+ */
+export const IN_BROWSERS = { ...ON_EMBEDDED_STORES, ...BY_NODE, testTimeout: 900_000 };
