@@ -13,7 +13,7 @@ const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'explore/metric_list.tsx': 'the address holds the search',
   'explore/metric_view.tsx': 'the address holds the selector',
   'incidents/change_severity.tsx': 'one choice from a list',
-  'incidents/hand_over.tsx': 'one choice from a list',
+  'incidents/choose_lead.tsx': 'one choice from a list',
   'me/replies_card.tsx': 'codes and PINs are secret',
   'me/second_factor_card.tsx': 'codes are secret',
   'move_in/begin_card.tsx': 'the key of the other tool is secret',
