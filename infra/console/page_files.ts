@@ -11,6 +11,8 @@ interface Chunk {
 export type Manifest = Readonly<Record<string, Chunk>>;
 
 const FIRST = 'index.html';
+/** Frame of the pages below it, and no page itself: who goes there is shown the first of them. */
+const SETTINGS = 'settings' satisfies keyof typeof PAGES;
 
 /**
  * The files that each page needs beside those of every page, by its route: the page that the server sends names them, so
@@ -18,14 +20,19 @@ const FIRST = 'index.html';
  * router.tsx and outside_routes.ts in src/console, which say what each page is made of.
  */
 export function filesOfPages(manifest: Manifest, router: string): Record<string, readonly string[]> {
-  const loadedFirst = new Set(filesOf(manifest, FIRST));
-  const pages = [...router.matchAll(/path: (PAGES|SETTINGS_PAGES)\.(\w+),[^;]*?import\(\s*'#console\/([^']+)'/g)].map(
-    ([, group, name = '', source = '']) => {
-      const page = group === 'PAGES' ? pathIn(PAGES, name) : `${PAGES.settings}${pathIn(SETTINGS_PAGES, name)}`;
-      return [routeOfPage(page), filesOf(manifest, source).filter((file) => !loadedFirst.has(file))] as const;
-    },
+  const loadedFirst = new Set(filesOf(manifest, [FIRST]));
+  const pages = [...router.matchAll(/path: (PAGES|SETTINGS_PAGES)\.(\w+),[^;]*?import\(\s*'#console\/([^']+)'/g)];
+  const frameOfSettings = pages.find(([, group, name]) => group === 'PAGES' && name === SETTINGS);
+  const framesOf = (group = '') => (group === 'PAGES' ? [] : [frameOfSettings?.[3] ?? '']);
+  return Object.fromEntries(
+    pages
+      .filter((page) => page !== frameOfSettings)
+      .map(([, group, name = '', source = '']) => {
+        const page = group === 'PAGES' ? pathIn(PAGES, name) : `${PAGES.settings}${pathIn(SETTINGS_PAGES, name)}`;
+        const files = filesOf(manifest, [...framesOf(group), source]);
+        return [routeOfPage(page), files.filter((file) => !loadedFirst.has(file))] as const;
+      }),
   );
-  return Object.fromEntries(pages);
 }
 
 function pathIn(pages: Readonly<Record<string, string>>, name: string): string {
@@ -35,15 +42,17 @@ function pathIn(pages: Readonly<Record<string, string>>, name: string): string {
 }
 
 /** Styles first: what is drawn waits for them. */
-function filesOf(manifest: Manifest, source: string): string[] {
+function filesOf(manifest: Manifest, sources: readonly string[]): string[] {
   const seen = new Set<string>();
   const visit = (name: string): void => {
     if (seen.has(name)) return;
     seen.add(name);
     for (const imported of manifest[name]?.imports ?? []) visit(imported);
   };
-  if (manifest[source] === undefined) throw new Error(`the build has no ${source}`);
-  visit(source);
+  for (const source of sources) {
+    if (manifest[source] === undefined) throw new Error(`the build has no ${source}`);
+    visit(source);
+  }
   const chunks = [...seen].flatMap((name) => manifest[name] ?? []);
   return [...new Set([...chunks.flatMap(({ css = [] }) => css), ...chunks.map(({ file }) => file)])];
 }

@@ -36,7 +36,8 @@ test('every page has its files: styles first, and none of those that every page 
   ].map(routeOfPage);
   expect(Object.keys(files).toSorted()).toEqual(pages.toSorted());
   expect(files['/incidents/:id']).toEqual(['assets/parts.css', 'assets/incident_page.js', 'assets/parts.js']);
-  expect(files['/settings/audit']).toEqual(['assets/parts.css', 'assets/audit.js', 'assets/parts.js']);
+  const settings = ['assets/parts.css', 'assets/settings.js', 'assets/parts.js', 'assets/audit.js'];
+  expect(files['/settings/audit']).toEqual(settings);
   expect(files['/login']).toContain('assets/login.js');
 });
 

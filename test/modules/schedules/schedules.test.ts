@@ -16,7 +16,7 @@ test('a schedule comes back as it was given', async () => {
     startAt: '2026-03-01T09:00',
   });
   const { warnings, ...kept } = schedule;
-  expect(warnings).toEqual(['Anna', 'Bram'].map((name) => expect.stringContaining(`Nothing reaches ${name}`)));
+  expect(warnings).toEqual(['Bram', 'Anna'].map((name) => expect.stringContaining(`Nothing reaches ${name}`)));
   expect(kept).toEqual({
     scheduleId: expect.stringMatching(/^schedule_/),
     teamId,

@@ -308,7 +308,7 @@ export class PeopleStore extends PostgresStore {
       .select(['u.name', 'u.email', 'm.color'])
       .where('m.user_id', '=', anyOf(ids))
       .execute();
-    return new Map(people.map((person) => [person.userId, person]));
+    return inOrder(ids, people);
   }
 
   /** The same with how each wants to be reached about incidents of teams that they are not in. */
@@ -320,7 +320,8 @@ export class PeopleStore extends PostgresStore {
       .select(columns(MembershipEntity, 'm', OWN_CONTACT))
       .where('m.user_id', '=', anyOf(ids))
       .execute();
-    return new Map(people.map(({ userId, name, email, role, ...own }) => [userId, { userId, name, email, role, own }]));
+    const reachable = people.map(({ userId, name, email, role, ...own }) => ({ userId, name, email, role, own }));
+    return inOrder(ids, reachable);
   }
 
   /** The person's own place in the organization, locked until the transaction ends. */
@@ -369,4 +370,18 @@ export class PeopleStore extends PostgresStore {
       .select('u.id as userId')
       .where('m.org_id', '=', orgId);
   }
+}
+
+/** Keeps the people in the order in which they were asked for; the database returns them in any. */
+function inOrder<Person extends { readonly userId: string }>(
+  userIds: readonly Person['userId'][],
+  people: readonly Person[],
+): Map<Person['userId'], Person> {
+  const byId = new Map(people.map((person) => [person.userId, person]));
+  return new Map(
+    userIds.flatMap((userId) => {
+      const person = byId.get(userId);
+      return person === undefined ? [] : [[userId, person] as const];
+    }),
+  );
 }
