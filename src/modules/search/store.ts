@@ -114,6 +114,12 @@ export class SearchReader extends PostgresStore {
     const best = this.selectFrom(this.#things(kind, search).limit(FOUND_TOTAL_MAX).as('m'))
       .select(['m.id', 'm.name', 'm.detail'])
       .select((eb) => eb.fn.countAll<number>().over().as('total'))
+      // Of incidents, those that wait for somebody first.
+      .$if(kind === 'incident', (incidents) =>
+        incidents.orderBy(
+          ({ ref }) => sql`array_position(${[...INCIDENT_STATUSES]}::text[], split_part(${ref('m.detail')}, ' ', 2))`,
+        ),
+      )
       .orderBy((eb) => eb('m.folded', 'like', `${escaped(begin)}%`), 'desc')
       .orderBy(({ ref }) => sql`${firstLine(ref('m.folded'))} like ${holding(begin)}`, 'desc')
       .orderBy('m.folded')

@@ -54,3 +54,17 @@ test('the search finds things of every kind by their words, a few of each, and s
   const other = await w.given.organization('Umbrella');
   expect(await search('till', memberCaller(other.orgId, other.owner.userId, 'owner'))).toEqual({ found: [] });
 });
+
+test('of incidents, the search lists open ones first', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const viewer = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const resolved = await alert.trigger('Till is down');
+  await w.expectOk('resolve_incident', { incidentId: resolved });
+  const open = await alert.trigger('Till is slow');
+  const { found } = await runOperation(w, searchEverything, viewer, { text: 'till' });
+  const incidents = found.find(({ kind }: { kind: string }) => kind === 'incident');
+  expect(incidents.items.map(({ id }: { id: string }) => id)).toEqual([open, resolved]);
+});

@@ -1,5 +1,5 @@
 import { useMantineColorScheme } from '@mantine/core';
-import type { SpotlightActionGroupData } from '@mantine/spotlight';
+import type { SpotlightActionData, SpotlightActionGroupData } from '@mantine/spotlight';
 import {
   IconBolt,
   IconBuilding,
@@ -12,10 +12,11 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 
+import { leave } from '#console/api/session.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNavigation } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { matches } from '#console/shell/palette/palette_query.ts';
+import { rank } from '#console/shell/palette/palette_query.ts';
 
 /** Pages of on-call that have a tab. */
 const ON_CALL_PAGES = [
@@ -25,8 +26,36 @@ const ON_CALL_PAGES = [
   { to: '/oncall/load', label: 'Load on people', icon: IconMoonStars },
 ] as const;
 
+/** Words by which a page is looked for besides its label. */
+const PAGE_WORDS: Readonly<Record<string, string>> = {
+  '/settings/members': 'roles permissions people users',
+  '/settings/sign-in': 'login password sso saml oidc',
+  '/settings/api-keys': 'tokens',
+  '/explore': 'graphs charts',
+  '/oncall': 'rota shifts calendar',
+};
+
+/** Returns the actions that fit the text, the best first, and how well the best one does. */
+function ranked<T extends { readonly label: string; readonly words?: string }>(
+  text: string,
+  items: readonly T[],
+  toAction: (item: T) => SpotlightActionData,
+): Pick<RankedGroup, 'actions' | 'fit'> {
+  const fits = items.flatMap((item) => {
+    const fit = rank(text, item.label, item.words);
+    return fit === null ? [] : [{ fit, action: toAction(item) }];
+  });
+  const sorted = fits.toSorted((a, b) => a.fit - b.fit);
+  return { actions: sorted.map(({ action }) => action), fit: sorted[0]?.fit ?? 0 };
+}
+
+export interface RankedGroup extends SpotlightActionGroupData {
+  /** Fit of its best action to the text, smaller is better. */
+  readonly fit: number;
+}
+
 /** Pages that match the text. */
-export function usePages(text: string): SpotlightActionGroupData {
+export function usePages(text: string): RankedGroup {
   const navigate = useNavigate();
   const { isAdmin } = useOrganization();
   const { main, settings } = useNavigation();
@@ -37,27 +66,29 @@ export function usePages(text: string): SpotlightActionGroupData {
   ];
   return {
     group: 'Pages',
-    actions: pages
-      .filter(({ label, about }) => matches(text, label, about))
-      .map(({ to, label, about, icon: Icon }) => ({
+    ...ranked(
+      text,
+      pages.map((page) => ({ ...page, words: `${page.about} ${PAGE_WORDS[page.to] ?? ''}` })),
+      ({ to, label, about, icon: Icon }) => ({
         id: to,
         label,
         description: about === '' ? undefined : about,
         leftSection: <Icon size={18} stroke={1.75} />,
         onClick: () => void navigate({ to }),
-      })),
+      }),
+    ),
   };
 }
 
 /** Returns what people often begin, for those who may. The words are those by which it is looked for besides its label. */
-export function useCommands(text: string): SpotlightActionGroupData {
+export function useCommands(text: string): RankedGroup {
   const navigate = useNavigate();
   const { session, org, may, isAdmin } = useOrganization();
   const onCall = may('oncall:edit')
     ? [
         {
           label: 'Declare an incident',
-          words: 'create open new page',
+          words: 'create open new page call alert somebody someone',
           go: () => navigate({ to: '/incidents', hash: 'declare' }),
         },
         {
@@ -67,7 +98,7 @@ export function useCommands(text: string): SpotlightActionGroupData {
         },
         {
           label: 'Put yourself on call',
-          words: 'me override take over',
+          words: 'me myself override take over tonight swap shift cover',
           go: () => navigate({ to: '/oncall', search: { put: session.user.userId } }),
         },
         {
@@ -90,6 +121,7 @@ export function useCommands(text: string): SpotlightActionGroupData {
             words: 'new add',
             go: () => navigate({ to: '/services', search: { create: true as const } }),
           },
+          { label: 'Delete a service', words: 'remove', go: () => navigate({ to: '/services' }) },
         ]
       : []),
     ...(may('dashboards:edit')
@@ -130,22 +162,21 @@ export function useCommands(text: string): SpotlightActionGroupData {
         ]
       : []),
     { label: 'Send yourself a test', words: 'page phone sms call push mail', go: () => navigate({ to: '/me' }) },
+    { label: 'Log out', words: 'logout sign signout off', go: () => leave() },
   ];
   return {
     group: 'Actions',
-    actions: commands
-      .filter(({ label, words }) => matches(text, label, words))
-      .map(({ label, go }) => ({
-        id: label,
-        label,
-        leftSection: <IconBolt size={18} stroke={1.75} />,
-        onClick: () => void go(),
-      })),
+    ...ranked(text, commands, ({ label, go }) => ({
+      id: label,
+      label,
+      leftSection: <IconBolt size={18} stroke={1.75} />,
+      onClick: () => void go(),
+    })),
   };
 }
 
 /** Returns what can be switched to: other organizations, and the colour scheme. */
-export function useSwitches(text: string): SpotlightActionGroupData {
+export function useSwitches(text: string): RankedGroup {
   const { session, org, switchTo } = useOrganization();
   const { setColorScheme } = useMantineColorScheme();
   const others = session.organizations.filter(({ orgId }) => orgId !== org.orgId);
@@ -170,5 +201,12 @@ export function useSwitches(text: string): SpotlightActionGroupData {
     },
   ];
   const words = 'switch organization colour scheme appearance';
-  return { group: 'Switch to', actions: switches.filter(({ label }) => matches(text, label, words)) };
+  return {
+    group: 'Switch to',
+    ...ranked(
+      text,
+      switches.map((action) => ({ action, label: action.label, words })),
+      ({ action }) => action,
+    ),
+  };
 }

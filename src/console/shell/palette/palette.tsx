@@ -38,6 +38,8 @@ import { FOUND_PER_KIND, FOUND_TOTAL_MAX } from '#modules/search/decide/search_k
 
 const LABEL = 'Search people, services, incidents and everything else';
 
+const PLACEHOLDER = 'Search everything, or type what to do';
+
 const [store, spotlight] = createSpotlight();
 
 interface PaletteProps {
@@ -59,14 +61,14 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   // An incident or a page may carry the word itself.
   const words = isAnswer ? typed.trim() : text;
   const searched = useDebounced(words);
-  const answers = useAnswers(isAnswer ? verb : null, asked, isOpen);
+  const answers = useAnswers(isAnswer ? verb : typed.trim() === '' ? 'acknowledge' : null, asked, isOpen);
   const results = useSearchResults({ text: searched, verb }, isOpen);
-  const commands = [useCommands(typed.trim()), usePages(words), useSwitches(words)];
-  // What is known at once stands above what arrives later, so that nothing moves under a finger.
+  const [commands, ...others] = [useCommands(typed.trim()), usePages(words), useSwitches(words)] as const;
+  // What is known at once stands above what arrives later, so that nothing moves under a finger. Only open incidents,
+  // which cannot wait, come before all else.
+  const atOnce = [commands, ...others].toSorted((a, b) => a.fit - b.fit);
   const groups: SpotlightActionGroupData[] =
-    verb === 'put' || verb === 'silence'
-      ? [...commands.slice(0, 1), ...results]
-      : [...commands, answers, ...(answers === null ? [] : results)];
+    verb === 'put' || verb === 'silence' ? [commands, ...results] : [answers, ...atOnce, ...results];
   const filled = groups.filter(({ actions }) => actions.length > 0);
   const isMoved = useSelectedFirst(filled, typed);
   return (
@@ -90,7 +92,7 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
       yOffset="10vh"
       searchProps={{
         leftSection: <IconSearch size={18} />,
-        placeholder: LABEL,
+        placeholder: PLACEHOLDER,
         'aria-label': LABEL,
         onKeyDown({ key }) {
           if (key === 'ArrowDown' || key === 'ArrowUp') isMoved.current = true;
@@ -121,7 +123,7 @@ function selectFirst(): void {
   store.updateState((state) => ({ ...state, selected: 0 }));
 }
 
-/** Open incidents that match the text, to acknowledge or resolve. */
+/** Open incidents that match the text, to acknowledge or resolve; with nothing typed, those that wait for somebody. */
 function useAnswers(answer: Answer | null, text: string, isOpen: boolean): SpotlightActionGroupData {
   const { org, may } = useOrganization();
   const navigate = useNavigate();
@@ -212,7 +214,8 @@ function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): Spotli
       : [],
   };
   if (verb === 'silence') return [silence];
-  return verb === 'put' ? [put] : [...kinds.map(toGroup), put];
+  if (verb === 'put' && put.actions.length > 0) return [put];
+  return [...kinds.map(toGroup), put];
 
   function toGroup({ kind, items, total }: Found): SpotlightActionGroupData {
     const { group, icon: KindIcon } = KINDS[kind];

@@ -9,27 +9,85 @@ export interface PaletteQuery {
   readonly verb: Verb | null;
 }
 
-const VERBS: Readonly<Record<Verb, RegExp>> = {
-  put: /^\s*put\s+(.+?)(?:\s+on(?:\s*-?\s*call?(?:\s.*)?)?)?\s*$/i,
-  acknowledge: /^\s*ack(?:nowledge)?(?:\s+(.*?))?\s*$/i,
-  resolve: /^\s*resolve(?:\s+(.*?))?\s*$/i,
-  silence: /^\s*(?:silence|mute)(?:\s+(.*?))?\s*$/i,
+const PUT = /^\s*(?:put|page|call)\s+(.+?)(?:\s+on(?:\s*-?\s*call?(?:\s.*)?)?)?\s*$/i;
+
+/** First words of the other verbs. Of a long one, its beginning or one wrong letter are enough. */
+const VERBS: Readonly<Record<string, Verb>> = {
+  ack: 'acknowledge',
+  acknowledge: 'acknowledge',
+  resolve: 'resolve',
+  silence: 'silence',
+  mute: 'silence',
 };
+
+/** Words close to a verb that name a status. */
+const STATUSES = new Set(['acknowledged', 'resolved', 'silenced', 'muted']);
+
+/** Letters of a verb that are unlikely to begin anything else. */
+const VERB_BEGIN_MIN = 5;
 
 /** Reads what somebody typed: "put Dana on call" looks for Dana, and "acknowledge 12" for the incident. */
 export function readPaletteQuery(typed: string): PaletteQuery {
-  for (const [verb, pattern] of Object.entries(VERBS)) {
-    const read = pattern.exec(typed);
-    if (read !== null) return { text: read[1] ?? '', verb: verb as Verb };
-  }
-  return { text: typed.trim(), verb: null };
+  const put = PUT.exec(typed);
+  if (put !== null) return { text: put[1] ?? '', verb: 'put' };
+  const text = typed.trim();
+  const [first = '', ...rest] = text.split(/\s+/);
+  const verb = findVerb(first.toLowerCase());
+  return verb === null ? { text, verb } : { text: rest.join(' '), verb };
 }
 
-/** Whether every word of the search occurs in one of the texts. */
-export function matches(search: string, ...texts: readonly (string | undefined)[]): boolean {
-  const all = texts.join(' ').toLowerCase();
-  return search
+function findVerb(word: string): Verb | null {
+  if (STATUSES.has(word)) return null;
+  const exact = VERBS[word];
+  if (exact !== undefined) return exact;
+  if (word.length < VERB_BEGIN_MIN) return null;
+  const close = Object.keys(VERBS).find(
+    (name) => name.length >= VERB_BEGIN_MIN && (name.startsWith(word) || isOneLetterOff(word, name)),
+  );
+  return close === undefined ? null : (VERBS[close] ?? null);
+}
+
+/** Fits of a text to a search, the best first. */
+const FITS = { beginning: 0, title: 1, words: 2, typo: 3 } as const;
+
+/** Length from which a word may have a wrong letter. */
+const TYPO_MIN = 4;
+
+/**
+ * Returns how well a thing fits the search, smaller is better; null if a word of the search begins none of its words. Its
+ * title comes before the words by which it is looked for besides, and both before a typo of one letter.
+ */
+export function rank(search: string, title: string, words = ''): number | null {
+  const wanted = wordsOf(search);
+  const inTitle = wordsOf(title);
+  const all = [...inTitle, ...wordsOf(words)];
+  if (wanted.join(' ') === '' || inTitle.join(' ').startsWith(wanted.join(' '))) return FITS.beginning;
+  const begins = (texts: readonly string[], word: string) => texts.some((text) => text.startsWith(word));
+  if (wanted.every((word) => begins(inTitle, word))) return FITS.title;
+  if (wanted.every((word) => begins(all, word))) return FITS.words;
+  const isClose = (word: string) =>
+    begins(all, word) || (word.length >= TYPO_MIN && all.some((text) => isOneLetterOff(word, text)));
+  return wanted.every((word) => isClose(word)) ? FITS.typo : null;
+}
+
+function wordsOf(text: string): string[] {
+  return text
     .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
+    .split(/[\s/-]+/)
+    .filter((word) => word !== '');
+}
+
+/** Whether the word is the text but for one letter that is missing, added, another, or swapped with the next. */
+export function isOneLetterOff(word: string, text: string): boolean {
+  if (Math.abs(word.length - text.length) > 1) return false;
+  let same = 0;
+  while (same < word.length && word[same] === text[same]) same += 1;
+  const rest = word.slice(same);
+  const meant = text.slice(same);
+  return (
+    rest.slice(1) === meant.slice(1) ||
+    rest.slice(1) === meant ||
+    rest === meant.slice(1) ||
+    (rest.slice(2) === meant.slice(2) && rest[0] === meant[1] && rest[1] === meant[0])
+  );
 }
