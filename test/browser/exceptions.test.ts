@@ -324,7 +324,7 @@ inBrowser('exceptions', () => {
     // The field for a comment is far down, and the way to it beside the answers.
     await finger.tap(await centerOf(page.getByRole('button', { name: 'Comment', exact: true })), 2_000);
     await page.getByLabel('Add a comment').and(page.locator(':focus')).waitFor();
-    await finger.tap(await centerOf(page.getByLabel('More', { exact: true })), 2_000);
+    await finger.tap(await centerOf(page.getByLabel('More about this exception')), 2_000);
     const ignore = page.getByRole('menuitem', { name: 'Ignore' });
     expect((await ignore.boundingBox())!.height).toBeGreaterThanOrEqual(44);
     await finger.tap(await centerOf(ignore), 2_000);

@@ -31,11 +31,18 @@ inBrowser('exceptions worked on by a team', () => {
     await page.getByRole('menuitem', { name: 'Assign to me' }).click();
     await page.getByText('Exception assigned to').waitFor();
     await page.getByRole('textbox', { name: 'Add a comment' }).fill('The bank is down.');
-    await page.getByRole('button', { name: 'Comment', exact: true }).click();
     const history = page.getByRole('region', { name: 'Comments and history' });
+    await history.getByRole('button', { name: 'Comment', exact: true }).click();
     await history.getByText('The bank is down.').waitFor();
-    await page.getByRole('button', { name: 'Snooze', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Snooze until 100 more events' }).click();
+    if (viewport === PHONE) {
+      await page.getByRole('button', { name: 'More about this exception' }).click();
+      await page.getByRole('menuitem', { name: 'Snooze until …' }).click();
+      await page.getByRole('textbox', { name: 'Or after this many more events' }).fill('100');
+      await page.getByRole('button', { name: 'Snooze', exact: true }).click();
+    } else {
+      await page.getByRole('button', { name: 'Snooze', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Snooze until 100 more events' }).click();
+    }
     await page.getByText('Snoozed', { exact: true }).waitFor();
     await history.getByText('snoozed it until 100 more events').waitFor();
     expect(await h.expectOk('get_exception_group', { groupId })).toMatchObject({ status: 'ignored' });

@@ -140,7 +140,7 @@ export const dialogsOf = ({
   ['dashboards', /^What to do with /],
   ['dashboards', /^What to do with /, 'Rename'],
   ['dashboards', /^What to do with /, 'Delete'],
-  [`dashboards/${dashboardId}`, 'More'],
+  [`dashboards/${dashboardId}`, 'More about this dashboard'],
   [`dashboards/${dashboardId}`, /in full$/],
   // From here on, the page is being changed.
   [`dashboards/${dashboardId}`, 'Edit', 'Add a widget'],

@@ -125,7 +125,7 @@ async function changeDashboard(h: ConsoleWorld, use: ConsoleUse) {
   await sees('The dashboard is saved');
   expect((await titles())[0]).toBe('Text');
 
-  await press(button('More'));
+  await press(button('More about this dashboard'));
   await press(page.getByRole('menuitem', { name: 'Delete' }));
   await press(button('Delete', dialog));
   await page.getByRole('heading', { name: 'Dashboards', level: 1 }).waitFor();

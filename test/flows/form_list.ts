@@ -305,7 +305,7 @@ export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): reado
   },
   {
     name: 'name of a dashboard',
-    opening: ['dashboards', /^What to do with /, 'Rename'],
+    opening: ['dashboards#all', /^What to do with /, 'Rename'],
     clear: ['Name'],
     missing: ['Name'],
     fill: { Name: 'Night' },

@@ -67,6 +67,8 @@ export async function placeOf(control: Locator): Promise<Place> {
     return before === JSON.stringify(place);
   };
   await expect.poll(isAtRest).toBe(true);
+  // A notice lies over a corner of the page for some seconds.
+  await expect.poll(async () => (place = await look()).above ?? '', { timeout: 10_000 }).not.toContain('Notifications');
   if (place.above !== null) throw new Error(`${String(control)} is covered by ${place.above}`);
   return place;
 }

@@ -54,7 +54,7 @@ export function DashboardToolbar(props: DashboardToolbarProps) {
           </Button>
           <ActionMenu
             button={(props) => (
-              <ActionIcon variant="default" className={classes.icon} aria-label="More" {...props}>
+              <ActionIcon variant="default" className={classes.icon} aria-label="More about this dashboard" {...props}>
                 <IconDots size={18} />
               </ActionIcon>
             )}

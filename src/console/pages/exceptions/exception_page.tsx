@@ -270,7 +270,13 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
         <ActionMenu
           position="top-end"
           button={(props) => (
-            <Button variant="default" px="xs" style={{ flex: 'none' }} aria-label="More" {...props}>
+            <Button
+              variant="default"
+              px="xs"
+              style={{ flex: 'none' }}
+              aria-label="More about this exception"
+              {...props}
+            >
               <IconDots size={18} />
             </Button>
           )}
