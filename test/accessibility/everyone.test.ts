@@ -45,7 +45,7 @@ inBrowser('everyone', () => {
     await enter(button('Done', dialog));
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('dirk@example.com').waitFor();
-    await enter(page.getByRole('main').getByRole('link', { name: 'API keys' }));
+    await enter(page.getByRole('main').getByRole('link', { name: 'Keys and apps' }));
     await loaded(page, 'API keys');
     await enter(button('Create a key').first());
     await enter(dialog.getByLabel('Name'), 'Deploys');
