@@ -236,4 +236,17 @@ inBrowser('mistakes', () => {
     await keys('Enter');
     await page.getByRole('dialog', { name: 'Declare an incident' }).waitFor();
   });
+
+  test('the rows of the palette are as wide as it is on a phone, however long they are', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    await h.incident(serviceId, 'Checkout answers more slowly than anybody who buys something waits for');
+    const { page } = await h.visitor({ role: 'responder', viewport: PHONE });
+    await page.getByRole('button', { name: 'Search' }).first().click();
+    await page.getByLabel('Search people, services, incidents and everything else').fill('checkout answers');
+    const label = page.getByRole('dialog').getByText('Checkout answers more slowly').last();
+    const edges = await Promise.all([label, page.getByRole('dialog')].map((part) => part.boundingBox()));
+    const [end, edge] = edges.map((box) => box!.x + box!.width);
+    expect(end).toBeLessThan(edge!);
+  });
 });
