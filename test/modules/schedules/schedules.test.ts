@@ -31,6 +31,17 @@ test('a schedule comes back as it was given', async () => {
   expect((await w.expectOk('list_teams')).teams[0].schedules).toEqual([kept]);
 });
 
+test('warnings name people in the order of the rotation', async () => {
+  const { w, teamId, anna, bram } = await givenTeam();
+  const warningsOf = async (people: readonly { readonly userId: string }[]): Promise<string[]> => {
+    const rotationConfig = { userIds: people.map(({ userId }) => userId) };
+    return (await w.expectOk('create_schedule', { teamId, name: 'Order', rotationConfig })).warnings;
+  };
+  const names = (sentences: string[]) => sentences.map((sentence) => /reaches (\w+)/.exec(sentence)?.[1]);
+  expect(names(await warningsOf([anna, bram]))).toEqual(['Anna', 'Bram']);
+  expect(names(await warningsOf([bram, anna]))).toEqual(['Bram', 'Anna']);
+});
+
 test('a new schedule defaults to UTC, weekly, an empty rotation and a start at once', async () => {
   const { w, teamId, anna } = await givenTeam();
   expect(await w.expectOk('create_schedule', { teamId, name: 'Empty' })).toMatchObject({
