@@ -136,7 +136,7 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         {kind === 'policy' ? aboutPolicy(status) : picked?.refusal == null && aboutPerson(incident, picked)}
         {kind === 'person' &&
           offered.some(({ isDisabled }) => isDisabled) &&
-          ' Whoever nothing reaches cannot be paged: they turn on a channel on the page Me.'}
+          ' People whom nothing reaches cannot be paged until they turn on a channel on their page Me.'}
       </Text>
     </FormDialog>
   );

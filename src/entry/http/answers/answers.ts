@@ -186,8 +186,10 @@ function questionOf(
   const link = linkToIncidents(context, orgId, incidents);
   const [only, ...others] = incidents;
   if (only !== undefined && others.length === 0) {
+    const about = `Incident ${only.number}, severity ${only.severity},`;
+    const triggered = `was triggered ${shownTime(only.triggeredAt)}.`;
     const paragraphs = [
-      `Incident ${only.number}, severity ${only.severity}, is ${only.status}${only.status === 'triggered' ? ' since' : '. It was triggered'} ${shownTime(only.triggeredAt)}.`,
+      only.status === 'triggered' ? `${about} ${triggered}` : `${about} is ${only.status}. It ${triggered}`,
     ];
     const page = { status: 200, heading: `${only.serviceName}: ${only.title}`, paragraphs, link };
     const done = earlierAnswers.get(only.id);
