@@ -2,56 +2,24 @@ import { type LookupAddress, lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { request as requestPlain } from 'node:http';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+
 import { type Clock, limitBy, systemClock } from '#kernel/time.ts';
 
 /** Bytes of the largest document that is read, unless a caller allows more. */
 const BODY_BYTES_MAX = 16 * 1024;
 const DEADLINE_MS = 3_000;
 
-/**
- * Addresses outside the public Internet: IANA's special-purpose addresses, multicast, and the ranges in which an IPv6
- * address stands for an IPv4 one.
- */
-const NOT_PUBLIC: readonly (readonly [string, number, 'ipv4' | 'ipv6'])[] = [
-  ['0.0.0.0', 8, 'ipv4'],
-  ['10.0.0.0', 8, 'ipv4'],
-  ['100.64.0.0', 10, 'ipv4'],
-  ['127.0.0.0', 8, 'ipv4'],
-  ['169.254.0.0', 16, 'ipv4'],
-  ['172.16.0.0', 12, 'ipv4'],
-  ['192.0.0.0', 24, 'ipv4'],
-  ['192.0.2.0', 24, 'ipv4'],
-  ['192.88.99.0', 24, 'ipv4'],
-  ['192.168.0.0', 16, 'ipv4'],
-  ['198.18.0.0', 15, 'ipv4'],
-  ['198.51.100.0', 24, 'ipv4'],
-  ['203.0.113.0', 24, 'ipv4'],
-  ['224.0.0.0', 3, 'ipv4'],
-  ['::', 8, 'ipv6'],
-  ['64:ff9b::', 96, 'ipv6'],
-  ['64:ff9b:1::', 48, 'ipv6'],
-  ['100::', 64, 'ipv6'],
-  ['2001::', 23, 'ipv6'],
-  ['2001:db8::', 32, 'ipv6'],
-  ['2002::', 16, 'ipv6'],
-  ['3fff::', 20, 'ipv6'],
-  ['5f00::', 16, 'ipv6'],
-  ['fc00::', 7, 'ipv6'],
-  ['fe80::', 10, 'ipv6'],
-  ['fec0::', 10, 'ipv6'],
-  ['ff00::', 8, 'ipv6'],
-];
+/** Global unicast addresses of IPv6 that IANA has allotted; all others are special or nobody's. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-// Two lists, since one BlockList treats an IPv4 address and its IPv6-mapped form as equal.
-const notPublic = { ipv4: new BlockList(), ipv6: new BlockList() };
-for (const [network, prefix, family] of NOT_PUBLIC) notPublic[family].addSubnet(network, prefix, family);
-
-/** Whether the address is somebody's on the public Internet. */
+/** Whether the address is somebody's on the public Internet: none of IANA's special-purpose addresses, nor multicast. */
 export function isPublicAddress(address: string): boolean {
-  const version = isIP(address);
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  return version !== 0 && !notPublic[family].check(address, family);
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6));
 }
 
 /** Fetches a document from an untrusted address over https, without following redirects. */

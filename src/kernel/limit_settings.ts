@@ -296,7 +296,11 @@ const OF_SERVICE = {
   ),
 };
 
-/** Limits that are settings. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
+/**
+ * Limits that are settings. The table of the security guide is made of them (`infra/release/limits_table.ts`). As a
+ * constant, a limit would save one of its five lines, the one with its variable: what it bounds, how much it is and what
+ * happens then has to be said there all the same.
+ */
 export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_UNAUTHENTICATED, ...OF_CALLER, ...OF_SERVICE, ...OF_LONG_WORK };
 
 export type LimitName = keyof typeof LIMIT_SETTINGS;

@@ -28,7 +28,8 @@ const ELSEWHERE = 0xff_ff_ff_ff;
 
 /**
  * Yields a ZIP archive of the files while they are read, whatever sizes they have (ZIP64). Without its end, which comes
- * last, nothing opens it: a broken download is never taken for a whole one.
+ * last, nothing opens it: a broken download is never taken for a whole one. yazl 3.3.1 takes half as much processor time
+ * again (0.6 s for 70 MB instead of 0.4 s), and fflate 0.8.3 writes no ZIP64.
  */
 export async function* zipOf(files: AsyncIterable<ZippedFile>): AsyncGenerator<Buffer> {
   const entries: Entry[] = [];

@@ -64,7 +64,10 @@ const INGESTION_KEY: JsonSchema = {
 
 const DSN: JsonSchema = { security: [{ sentryAuth: [] }, { sentryKey: [] }, {}] };
 
-/** Returns the paths other than those of actions. */
+/**
+ * Returns the paths other than those of actions: 20 operations that take bytes or answer probes, so that no declaration
+ * has their schema. What several of them have in common is said once.
+ */
 export function otherPaths(): Record<string, JsonSchema> {
   return {
     ...metricPaths(),

@@ -118,7 +118,7 @@ export function propertyMeantBy(name: string, properties: readonly string[]): st
   const plain = plainOf(name);
   const same = properties.find((property) => plainOf(property) === plain);
   if (same !== undefined) return same;
-  const meant = (PROPERTY_SYNONYMS[plain] ?? []).find((property) => properties.includes(property));
+  const meant = PROPERTY_SYNONYMS.get(plain)?.find((property) => properties.includes(property));
   if (meant !== undefined) return meant;
   const ids = properties.filter((property) => property.endsWith('Id'));
   const noun = ids.find((id) => plainOf(id) === `${plain}id` || plainOf(id).endsWith(`${plain}id`));
@@ -191,7 +191,7 @@ function nearestOf(allowed: readonly unknown[], value: unknown): unknown {
     (value) => String(value).toLowerCase() === plain || plainOf(String(value)) === plainOf(plain),
   );
   if (same !== undefined && plain !== '') return same;
-  const meant = (VALUE_SYNONYMS[plain] ?? []).find((value) => allowed.includes(value));
+  const meant = VALUE_SYNONYMS.get(plain)?.find((value) => allowed.includes(value));
   if (meant !== undefined) return meant;
   const near = allowed.find((value) => plain.length > 3 && distance(String(value).toLowerCase(), plain) <= LETTERS_OFF);
   return near ?? value;
