@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 interface Alarm {
   readonly dueAtMs: number;
   readonly ring: () => Promise<void>;
@@ -54,4 +56,9 @@ export class Alarms {
     clearTimeout(alarm.timer);
     return this.#pending.delete(alarm);
   }
+}
+
+/** Waits in real time, at least one turn of the event loop. It does not keep the process alive. */
+export async function pause(ms: number): Promise<void> {
+  await (ms > 0 ? wait(ms, undefined, { ref: false }) : new Promise((resolve) => setImmediate(resolve)));
 }

@@ -1,14 +1,6 @@
 import { toRfc2822 } from './message.ts';
 
-export type CallStatus =
-  | 'queued'
-  | 'ringing'
-  | 'in-progress'
-  | 'completed'
-  | 'busy'
-  | 'no-answer'
-  | 'failed'
-  | 'canceled';
+export type CallStatus = 'queued' | 'ringing' | 'in-progress' | 'completed' | 'busy' | 'no-answer' | 'failed';
 
 export type PickedUpBy = 'human' | 'machine';
 
@@ -24,7 +16,7 @@ export interface PhoneCall {
   /** Rises with every message, call, request and call-back: their common order. */
   readonly seq: number;
   readonly sid: string;
-  readonly direction: 'outbound-api' | 'inbound';
+  readonly direction: 'outbound-api';
   readonly from: string;
   readonly to: string;
   readonly status: CallStatus;
@@ -37,7 +29,7 @@ export interface PhoneCall {
   readonly timeoutSeconds: number;
   readonly pickedUpBy: PickedUpBy | null;
   /** Answerer as Twilio reports it; null unless the request asked for machine detection. */
-  readonly answeredBy: 'human' | 'machine_start' | 'machine_end_beep' | null;
+  readonly answeredBy: 'human' | 'machine_start' | null;
   readonly transcript: readonly CallLine[];
   /** The caller waits for keys. */
   readonly isListening: boolean;
@@ -63,33 +55,28 @@ export function durationSeconds(call: PhoneCall): number {
 
 /** Returns a call as Twilio's REST API shows it. */
 export function toCallResource(call: PhoneCall, accountSid: string) {
-  const uri = `/2010-04-01/Accounts/${accountSid}/Calls/${call.sid}`;
   return {
     account_sid: accountSid,
     answered_by: call.answeredBy,
     api_version: '2010-04-01',
-    caller_name: null,
     date_created: toRfc2822(call.createdAtMs),
     date_updated: toRfc2822(call.updatedAtMs),
     direction: call.direction,
     duration: hasEnded(call) ? String(durationSeconds(call)) : null,
     end_time: toRfc2822(call.endedAtMs),
-    forwarded_from: null,
     from: call.from,
-    from_formatted: call.from,
-    group_sid: null,
-    parent_call_sid: null,
-    phone_number_sid: null,
-    price: null,
-    price_unit: 'USD',
-    queue_time: '0',
     sid: call.sid,
     start_time: toRfc2822(call.startedAtMs),
     status: call.status,
-    subresource_uris: { recordings: `${uri}/Recordings.json` },
     to: call.to,
-    to_formatted: call.to,
-    trunk_sid: null,
-    uri: `${uri}.json`,
+    uri: `/2010-04-01/Accounts/${accountSid}/Calls/${call.sid}.json`,
   };
+}
+
+/** A person or a test asked for something that the state of the call or number does not allow. */
+export class NotPossible extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotPossible';
+  }
 }

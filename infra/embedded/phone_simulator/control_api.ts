@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { NotPossible } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { Fault, type Faults } from './faults.ts';
-import { NotPossible } from './not_possible.ts';
 import type { People } from './people.ts';
 import { listPhones } from './phone_book.ts';
 import type { Reports } from './reports.ts';
@@ -26,7 +26,6 @@ class BadInput extends Error {}
 const closed = { additionalProperties: false } as const;
 const callSid = Type.String();
 const wholeNumber = Type.String({ pattern: '^\\d{1,15}$' });
-const numbers = { from: Type.String(), to: Type.Optional(Type.String()) };
 
 const selection = Compile(
   Type.Object(
@@ -35,8 +34,12 @@ const selection = Compile(
   ),
 );
 const aFault = Compile(Fault);
-const aReply = Compile(Type.Object({ ...numbers, body: Type.String({ minLength: 1, maxLength: 1_600 }) }, closed));
-const aDialling = Compile(Type.Object(numbers, closed));
+const aReply = Compile(
+  Type.Object(
+    { from: Type.String(), to: Type.Optional(Type.String()), body: Type.String({ minLength: 1, maxLength: 1_600 }) },
+    closed,
+  ),
+);
 const aCall = Compile(Type.Object({ callSid }, closed));
 const aPickUp = Compile(Type.Object({ callSid, by: Type.Optional(Type.Enum(['human', 'machine'])) }, closed));
 const aKeyPress = Compile(Type.Object({ callSid, keys: Type.String({ minLength: 1, maxLength: 32 }) }, closed));
@@ -64,7 +67,6 @@ export async function controlApi(app: FastifyInstance, { exchange, people, fault
     app.post(path, async ({ body }) => act(parse(check, body ?? {})));
   };
   post('/reply', aReply, (reply) => people.reply(reply));
-  post('/dial', aDialling, ({ from, to }) => people.dial(from, to));
   post('/answer', aPickUp, (input) => people.answer(input.callSid, input.by));
   post('/press', aKeyPress, (input) => people.press(input.callSid, input.keys));
   post('/stay_silent', aCall, (input) => people.staySilent(input.callSid));

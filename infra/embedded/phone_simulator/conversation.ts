@@ -1,31 +1,56 @@
 import type { Alarms } from './alarms.ts';
-import { hasEnded } from './call.ts';
+import { hasEnded, NotPossible, type PhoneCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import { callParams, type DocumentSource, type Line } from './line.ts';
-import { NotPossible } from './not_possible.ts';
-import { parseTwiml, TwimlError, type Gather, type Spoken, type Verb } from './twiml.ts';
-import type { Ask, Webhook } from './webhooks.ts';
+import { parseTwiml, TwimlError, type Gather, type Verb } from './twiml.ts';
+import type { Ask } from './webhooks.ts';
 
 /** A speaking rate of some 16 characters a second: only used to know when silence begins. */
 const TALK_MS_PER_CHARACTER = 60;
-/** A call that is redirected more often ends. */
-const DOCUMENTS_MAX = 100;
 const APPLICATION_ERROR = 'We are sorry, an application error has occurred. Goodbye.';
 
-interface Request {
-  readonly kind: 'voice' | 'gather';
-  readonly method: 'GET' | 'POST';
+/** Request for a call and its progress. */
+export interface Line {
+  readonly call: PhoneCall;
+  /** Address of the first document. */
   readonly url: string;
-  readonly params?: Readonly<Record<string, string>>;
-  readonly fallbackUrl?: string | null;
+  readonly statusCallback: string | null;
+  readonly statusEvents: readonly string[];
+  readonly detectsMachines: boolean;
+  /** Sequence number of the next report. */
+  sequenceNumber: number;
+  /** The verbs still to come, and the address they came from. */
+  verbs: readonly Verb[];
+  documentUrl: string;
+  /** Rises when another document takes over, so that an answer that comes late is not followed. */
+  run: number;
+  gather: { readonly verb: Gather; digits: string } | null;
+  /** Time that the caller has been speaking since the last wait, in milliseconds. */
+  talkMs: number;
+  cancelAlarm: () => void;
+}
+
+/** Returns the parameters of every request about a call. */
+export function callParams({ call }: Line, accountSid: string): Record<string, string> {
+  return {
+    AccountSid: accountSid,
+    ApiVersion: '2010-04-01',
+    CallSid: call.sid,
+    CallStatus: call.status,
+    Called: call.to,
+    Caller: call.from,
+    Direction: call.direction,
+    From: call.from,
+    To: call.to,
+    ...(call.answeredBy !== null && { AnsweredBy: call.answeredBy }),
+  };
 }
 
 interface Parts {
   readonly exchange: Exchange;
   readonly ask: Ask;
   readonly alarms: Alarms;
-  /** Ends the call as completed, or as the document's Reject says. */
-  readonly end: (line: Line, as: 'completed' | 'busy' | 'failed') => void;
+  /** Ends the call as completed. */
+  readonly end: (line: Line) => void;
 }
 
 /** Follows the product's TwiML on an answered call: speaks, waits for keys, asks what to do next. */
@@ -36,11 +61,9 @@ export class Conversation {
     this.#parts = parts;
   }
 
-  /** Resolves when the document waits for keys, or the call has ended. */
-  async start(line: Line, document: DocumentSource, baseUrl = line.documentUrl): Promise<void> {
-    this.#interrupt(line);
-    if (document.kind === 'inline') await this.#follow(line, document.twiml, baseUrl);
-    else await this.#read(line, { ...document, kind: 'voice' });
+  /** Resolves when the first document waits for keys, or the call has ended. */
+  async start(line: Line): Promise<void> {
+    await this.#read(line, 'voice', line.url);
   }
 
   /** Keys pressed by the person, one by one. Throws NotPossible while nobody listens for keys. */
@@ -66,55 +89,41 @@ export class Conversation {
   async endWait(line: Line): Promise<void> {
     const { gather } = line;
     if (gather === null) throw new NotPossible(`nobody listens for keys in call ${line.call.sid}`);
-    if (gather.digits !== '' || gather.verb.actionOnEmptyResult) {
+    if (gather.digits !== '') {
       await this.#submit(line, gather.verb, gather.digits, '');
     } else {
       this.#stopListening(line);
-      await this.#goOn(line);
+      this.#goOn(line);
     }
   }
 
   async #submit(line: Line, verb: Gather, digits: string, finishedOnKey: string): Promise<void> {
     const url = resolve(verb.action ?? '', line.documentUrl);
-    this.#interrupt(line);
-    const params = { Digits: digits, FinishedOnKey: finishedOnKey, msg: 'Gather End' };
-    await this.#read(line, { kind: 'gather', method: verb.method, url, params });
+    line.run += 1;
+    line.verbs = [];
+    this.#stopListening(line);
+    await this.#read(line, 'gather', url, { Digits: digits, FinishedOnKey: finishedOnKey, msg: 'Gather End' });
   }
 
-  async #read(line: Line, request: Request): Promise<void> {
+  async #read(
+    line: Line,
+    kind: 'voice' | 'gather',
+    url: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const { exchange, ask } = this.#parts;
-    line.documentsRead += 1;
-    if (line.documentsRead > DOCUMENTS_MAX) {
-      this.#giveUp(line, `more than ${DOCUMENTS_MAX} documents in one call`);
-      return;
-    }
-    const { run } = line;
-    const answer = await exchange.track(ask(this.#toWebhook(line, request)));
-    if (line.run !== run || hasEnded(line.call)) return;
-    if (answer.status !== null && answer.status < 400) {
-      if (answer.body !== '' && !/\b(xml|html)\b/i.test(answer.contentType)) {
-        this.#giveUp(line, `12300 Invalid Content-Type: ${answer.contentType}`);
-      } else {
-        await this.#follow(line, answer.body, request.url);
-      }
-      return;
-    }
-    const problem = answer.status === null ? '11200 no answer' : `11200 HTTP ${answer.status}`;
-    const { fallbackUrl } = request;
-    if (fallbackUrl === null || fallbackUrl === undefined) {
-      this.#giveUp(line, `${problem} from ${request.url}`);
-      return;
-    }
-    const params = { ErrorCode: '11200', ErrorUrl: request.url };
-    await this.#read(line, { kind: 'voice', method: 'POST', url: fallbackUrl, params });
+    const { run, call } = line;
+    const params = { ...callParams(line, exchange.accountSid), ...more };
+    const answer = await exchange.track(ask({ kind, sid: call.sid, url, params }));
+    if (line.run !== run || hasEnded(call)) return;
+    if (answer.status === null) this.#giveUp(line, `11200 no answer from ${url}`);
+    else if (answer.status >= 400) this.#giveUp(line, `11200 HTTP ${answer.status} from ${url}`);
+    else if (answer.body !== '' && !/\b(xml|html)\b/i.test(answer.contentType)) {
+      this.#giveUp(line, `12300 Invalid Content-Type: ${answer.contentType}`);
+    } else this.#follow(line, answer.body, url);
   }
 
-  #toWebhook(line: Line, { kind, method, url, params }: Request): Webhook {
-    const common = callParams(line, this.#parts.exchange.accountSid);
-    return { kind, sid: line.call.sid, method, url, params: { ...common, ...params } };
-  }
-
-  async #follow(line: Line, twiml: string, url: string): Promise<void> {
+  #follow(line: Line, twiml: string, url: string): void {
     try {
       line.verbs = twiml.trim() === '' ? [] : parseTwiml(twiml);
       line.documentUrl = url;
@@ -123,29 +132,21 @@ export class Conversation {
       this.#giveUp(line, error.message);
       return;
     }
-    await this.#goOn(line);
+    this.#goOn(line);
   }
 
   /** Runs verb after verb up to the next wait; a document that has nothing left ends the call. */
-  async #goOn(line: Line): Promise<void> {
+  #goOn(line: Line): void {
     for (let verb = this.#next(line); verb !== undefined; verb = this.#next(line)) {
       switch (verb.kind) {
         case 'say':
-        case 'play':
-        case 'pause':
-          this.#speak(line, verb);
+          this.#speak(line, verb.text);
           break;
         case 'gather':
           this.#listen(line, verb);
           return;
-        case 'redirect':
-          await this.#read(line, { kind: 'voice', method: verb.method, url: resolve(verb.url, line.documentUrl) });
-          return;
         case 'hangup':
-          this.#parts.end(line, 'completed');
-          return;
-        case 'reject':
-          this.#parts.end(line, verb.reason === 'busy' ? 'busy' : 'failed');
+          this.#parts.end(line);
           return;
         case 'message':
         case 'unsupported': {
@@ -155,7 +156,7 @@ export class Conversation {
         }
       }
     }
-    this.#parts.end(line, 'completed');
+    this.#parts.end(line);
   }
 
   #next(line: Line): Verb | undefined {
@@ -164,14 +165,9 @@ export class Conversation {
     return verb;
   }
 
-  #speak(line: Line, spoken: Spoken): void {
-    const { exchange } = this.#parts;
-    if (spoken.kind === 'pause') {
-      line.talkMs += spoken.seconds * 1_000;
-      return;
-    }
-    exchange.addCallLine(line.call, 'caller', spoken.kind === 'say' ? spoken.text : `[plays ${spoken.text}]`);
-    line.talkMs += spoken.text.length * TALK_MS_PER_CHARACTER;
+  #speak(line: Line, text: string): void {
+    this.#parts.exchange.addCallLine(line.call, 'caller', text);
+    line.talkMs += text.length * TALK_MS_PER_CHARACTER;
   }
 
   #listen(line: Line, verb: Gather): void {
@@ -195,18 +191,11 @@ export class Conversation {
     if (line.call.isListening) this.#parts.exchange.changeCall(line.call, { isListening: false });
   }
 
-  /** Stops following the current document. */
-  #interrupt(line: Line): void {
-    line.run += 1;
-    line.verbs = [];
-    this.#stopListening(line);
-  }
-
   #giveUp(line: Line, problem: string): void {
     const { exchange, end } = this.#parts;
     exchange.addCallLine(line.call, 'caller', APPLICATION_ERROR);
     exchange.changeCall(line.call, { problem });
-    end(line, 'completed');
+    end(line);
   }
 }
 

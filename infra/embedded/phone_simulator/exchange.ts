@@ -3,15 +3,12 @@ import { EventEmitter } from 'node:events';
 
 import { hasEnded, type CallLine, type CallStatus, type PhoneCall } from './call.ts';
 import type { Form } from './forms.ts';
-import { Journal } from './journal.ts';
-import type { MessageStatus, PhoneMessage } from './message.ts';
-import { measureSms } from './sms_text.ts';
+import { measureSms, type MessageStatus, type PhoneMessage } from './message.ts';
 
 /** A number of the account: where Twilio would send what arrives there. */
 export interface AccountNumber {
   readonly e164: string;
   readonly smsUrl: string;
-  readonly voiceUrl?: string;
 }
 
 /** One request to the REST API, accepted or not. */
@@ -26,7 +23,7 @@ export interface PhoneRequest {
   readonly status: number | null;
 }
 
-export type CallbackKind = 'message_status' | 'call_status' | 'machine_detection' | 'sms' | 'voice' | 'gather';
+export type CallbackKind = 'message_status' | 'call_status' | 'sms' | 'voice' | 'gather';
 
 /** One request to the product. */
 export interface PhoneCallback {
@@ -34,7 +31,6 @@ export interface PhoneCallback {
   readonly kind: CallbackKind;
   /** Sid of the message or call. */
   readonly sid: string;
-  readonly method: 'GET' | 'POST';
   /** URL as it is signed: the public address. */
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
@@ -60,7 +56,7 @@ interface ExchangeOptions {
 }
 
 type NewMessage = Pick<PhoneMessage, 'direction' | 'from' | 'to' | 'body' | 'status'> &
-  Partial<Pick<PhoneMessage, 'messagingServiceSid' | 'statusCallback' | 'errorCode' | 'errorMessage' | 'sentAtMs'>>;
+  Partial<Pick<PhoneMessage, 'statusCallback' | 'errorCode' | 'errorMessage' | 'sentAtMs'>>;
 
 type NewCall = Pick<PhoneCall, 'direction' | 'from' | 'to' | 'status' | 'timeoutSeconds'>;
 
@@ -100,7 +96,6 @@ export class Exchange {
   addMessage(details: NewMessage): PhoneMessage {
     const now = this.now();
     const message: PhoneMessage = {
-      messagingServiceSid: null,
       statusCallback: null,
       errorCode: null,
       errorMessage: null,
@@ -206,5 +201,43 @@ export class Exchange {
   /** Begins with digits of the account, by which the product tells later that no real provider has sent it. */
   #newSid(prefix: 'SM' | 'CA'): string {
     return prefix + this.accountSid.slice(2, 14) + randomBytes(10).toString('hex');
+  }
+}
+
+/** The newest entries of one kind by key, oldest first. Beyond `keep` the oldest are dropped, so that memory is bounded. */
+export class Journal<T> {
+  readonly #entries = new Map<string, T>();
+  readonly #keep: number;
+
+  constructor(keep: number) {
+    this.#keep = keep;
+  }
+
+  add(key: string, entry: T): void {
+    this.#entries.set(key, entry);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#keep) return;
+      this.#entries.delete(oldest);
+    }
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  all(): T[] {
+    return [...this.#entries.values()];
+  }
+
+  newestFirst(): T[] {
+    return this.all().reverse();
+  }
+
+  clear(): void {
+    this.#entries.clear();
   }
 }

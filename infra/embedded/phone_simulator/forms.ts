@@ -4,7 +4,7 @@ import { TwilioRefusal } from './twilio_errors.ts';
 /** A decoded form or query string: a name that was sent more than once has a list. */
 export type Form = Readonly<Record<string, string | string[]>>;
 
-export type FormName = 'createMessage' | 'listMessages' | 'createCall' | 'updateCall' | 'listCalls';
+export type FormName = 'createMessage' | 'listMessages' | 'createCall' | 'listCalls';
 
 interface Field {
   readonly type?: string;

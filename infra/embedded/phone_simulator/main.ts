@@ -9,7 +9,6 @@ function required(name: string): string {
   return value;
 }
 
-const voiceUrl = process.env['PHONE_VOICE_URL'];
 const callbackOrigin = process.env['PHONE_CALLBACK_ORIGIN'];
 
 const phone = await startPhone({
@@ -17,7 +16,7 @@ const phone = await startPhone({
   accountSid: required('PHONE_ACCOUNT_SID'),
   authToken: required('PHONE_AUTH_TOKEN'),
   token: required('PHONE_TOKEN'),
-  numbers: [{ e164: required('PHONE_NUMBER'), smsUrl: required('PHONE_SMS_URL'), ...(voiceUrl && { voiceUrl }) }],
+  numbers: [{ e164: required('PHONE_NUMBER'), smsUrl: required('PHONE_SMS_URL') }],
   delayMs: Number(process.env['PHONE_DELAY_MS'] ?? DELAY_MS),
   ...(callbackOrigin && { publicUrlRewrite: (url) => atOrigin(url, callbackOrigin) }),
 });

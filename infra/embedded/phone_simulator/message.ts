@@ -1,14 +1,4 @@
-import type { SmsSize } from './sms_text.ts';
-
-export type MessageStatus =
-  | 'accepted'
-  | 'queued'
-  | 'sending'
-  | 'sent'
-  | 'delivered'
-  | 'undelivered'
-  | 'failed'
-  | 'received';
+export type MessageStatus = 'queued' | 'sending' | 'sent' | 'delivered' | 'undelivered' | 'failed' | 'received';
 
 /** One SMS. The record is live: its status moves on while you hold it. Times are milliseconds of the phone's clock. */
 export interface PhoneMessage {
@@ -21,7 +11,6 @@ export interface PhoneMessage {
   readonly to: string;
   readonly body: string;
   readonly size: SmsSize;
-  readonly messagingServiceSid: string | null;
   readonly statusCallback: string | null;
   readonly status: MessageStatus;
   readonly errorCode: number | null;
@@ -35,7 +24,6 @@ export interface PhoneMessage {
 
 /** Returns a message as Twilio's REST API shows it. */
 export function toMessageResource(message: PhoneMessage, accountSid: string) {
-  const uri = `/2010-04-01/Accounts/${accountSid}/Messages/${message.sid}`;
   return {
     account_sid: accountSid,
     api_version: '2010-04-01',
@@ -47,16 +35,12 @@ export function toMessageResource(message: PhoneMessage, accountSid: string) {
     error_code: message.errorCode,
     error_message: message.errorMessage,
     from: message.from,
-    messaging_service_sid: message.messagingServiceSid,
     num_media: '0',
     num_segments: String(message.size.segments),
-    price: null,
-    price_unit: 'USD',
     sid: message.sid,
     status: message.status,
-    subresource_uris: { media: `${uri}/Media.json` },
     to: message.to,
-    uri: `${uri}.json`,
+    uri: `/2010-04-01/Accounts/${accountSid}/Messages/${message.sid}.json`,
   };
 }
 
@@ -65,4 +49,31 @@ export function toRfc2822(ms: number): string;
 export function toRfc2822(ms: number | null): string | null;
 export function toRfc2822(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toUTCString().replace('GMT', '+0000');
+}
+
+/** Length of a text as SMS segments: GSM 03.38 in 7 bits, or UCS-2 as soon as one character is outside it. */
+export interface SmsSize {
+  readonly encoding: 'GSM-7' | 'UCS-2';
+  readonly segments: number;
+}
+
+const GSM_BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
+const GSM_ESCAPED = '^{}\\[~]|€\f';
+
+const basic = new Set(GSM_BASIC);
+const escaped = new Set(GSM_ESCAPED);
+
+export function measureSms(text: string): SmsSize {
+  const characters = Array.from(text);
+  if (characters.every((character) => basic.has(character) || escaped.has(character))) {
+    const septets = characters.length + characters.filter((character) => escaped.has(character)).length;
+    return { encoding: 'GSM-7', segments: segmentsOf(septets, 160, 153) };
+  }
+  return { encoding: 'UCS-2', segments: segmentsOf(text.length, 70, 67) };
+}
+
+function segmentsOf(length: number, single: number, each: number): number {
+  return length <= single ? 1 : Math.ceil(length / each);
 }

@@ -1,12 +1,10 @@
+import { pause } from './alarms.ts';
 import type { AccountNumber, Exchange } from './exchange.ts';
 import type { Faults } from './faults.ts';
-import { listOf, textOf, type Form } from './forms.ts';
+import { textOf, type Form } from './forms.ts';
 import type { MessageStatus, PhoneMessage } from './message.ts';
-import type { OptOuts } from './opt_outs.ts';
-import { pause } from './pause.ts';
-import { requireReachable } from './reachable.ts';
 import type { Reports } from './reports.ts';
-import { errorText, TwilioRefusal } from './twilio_errors.ts';
+import { errorText, requireReachable, TwilioRefusal } from './twilio_errors.ts';
 
 const BODY_MAX = 1_600;
 
@@ -32,19 +30,15 @@ export class Messaging {
     const to = textOf(form, 'To') ?? '';
     const body = textOf(form, 'Body') ?? '';
     const sender = this.#senderOf(form, to);
-    if (body === '' && listOf(form, 'MediaUrl').length === 0 && form['ContentSid'] === undefined) {
-      throw new TwilioRefusal(21602);
-    }
+    if (body === '') throw new TwilioRefusal(21602);
     if (body.length > BODY_MAX) throw new TwilioRefusal(21617);
     if (optOuts.has(to, sender.e164)) throw new TwilioRefusal(21610);
-    const messagingServiceSid = textOf(form, 'MessagingServiceSid') ?? null;
     const message = exchange.addMessage({
       direction: 'outbound-api',
       from: sender.e164,
       to,
       body,
-      status: messagingServiceSid === null ? 'queued' : 'accepted',
-      messagingServiceSid,
+      status: 'queued',
       statusCallback: textOf(form, 'StatusCallback') ?? null,
     });
     void exchange.track(this.#travel(message));
@@ -52,7 +46,7 @@ export class Messaging {
   }
 
   /** Sends an answer to an incoming SMS: TwiML's Message verb, or the network's own words. */
-  answer(details: Pick<PhoneMessage, 'from' | 'to' | 'body' | 'statusCallback'>): PhoneMessage {
+  answer(details: Pick<PhoneMessage, 'from' | 'to' | 'body'>): PhoneMessage {
     const { exchange, optOuts } = this.#parts;
     if (optOuts.has(details.to, details.from)) {
       const refused = { status: 'failed', errorCode: 21610, errorMessage: errorText(21610) } as const;
@@ -68,8 +62,8 @@ export class Messaging {
     requireReachable(to);
     const from = textOf(form, 'From') || undefined;
     if (from === to) throw new TwilioRefusal(21266);
-    if (from === undefined && form['MessagingServiceSid'] === undefined) throw new TwilioRefusal(21603);
-    const sender = from === undefined ? exchange.numbers[0] : exchange.numberOf(from);
+    if (from === undefined) throw new TwilioRefusal(21603);
+    const sender = exchange.numberOf(from);
     if (sender === undefined) throw new TwilioRefusal(21606);
     return sender;
   }
@@ -83,7 +77,6 @@ export class Messaging {
       this.#fail(message, 'failed', fault.errorCode ?? 30008);
       return;
     }
-    if (message.status === 'accepted') this.#move(message, 'queued');
     this.#move(message, 'sending');
     await pause(delayMs);
     this.#move(message, 'sent', { sentAtMs: exchange.now() }, fault?.kind === 'no_report');
@@ -107,7 +100,6 @@ export class Messaging {
       webhook: {
         kind: 'message_status',
         sid: message.sid,
-        method: 'POST',
         url: message.statusCallback,
         params: {
           AccountSid: exchange.accountSid,
@@ -118,10 +110,57 @@ export class Messaging {
           MessageStatus: status,
           SmsSid: message.sid,
           SmsStatus: status,
-          ...(message.messagingServiceSid !== null && { MessagingServiceSid: message.messagingServiceSid }),
           ...(message.errorCode !== null && { ErrorCode: String(message.errorCode) }),
         },
       },
     });
   }
 }
+
+const STOP = new Set(['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'REVOKE']);
+const START = new Set(['START', 'YES', 'UNSTOP']);
+const HELP = new Set(['HELP', 'INFO']);
+
+/** Twilio's own answers; an application never sees them. */
+const ANSWERS = {
+  stop:
+    'You have successfully been unsubscribed. You will not receive any more messages from this number. ' +
+    'Reply START to resubscribe.',
+  start:
+    'You have successfully been re-subscribed to messages from this number. Reply HELP for help. ' +
+    'Reply STOP to unsubscribe. Msg&Data Rates May Apply.',
+  help: 'Reply STOP to unsubscribe. Msg&Data Rates May Apply.',
+} as const;
+
+type Keyword = keyof typeof ANSWERS;
+
+/** The people who have stopped messages from a number of the account. */
+export class OptOuts {
+  readonly #pairs = new Set<string>();
+
+  has(person: string, accountNumber: string): boolean {
+    return this.#pairs.has(`${person} ${accountNumber}`);
+  }
+
+  add(person: string, accountNumber: string): void {
+    this.#pairs.add(`${person} ${accountNumber}`);
+  }
+
+  remove(person: string, accountNumber: string): void {
+    this.#pairs.delete(`${person} ${accountNumber}`);
+  }
+
+  clear(): void {
+    this.#pairs.clear();
+  }
+}
+
+/** The network's keyword, when the whole text is one; null for ordinary texts. */
+export function findKeyword(text: string): Keyword | null {
+  const word = text.trim().toUpperCase();
+  if (STOP.has(word)) return 'stop';
+  if (START.has(word)) return 'start';
+  return HELP.has(word) ? 'help' : null;
+}
+
+export const keywordAnswer = (keyword: Keyword): string => ANSWERS[keyword];

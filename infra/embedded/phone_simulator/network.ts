@@ -1,17 +1,14 @@
 import type { AddressInfo } from 'node:net';
 
 import formbody from '@fastify/formbody';
-import Fastify from 'fastify';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 
 import { Alarms } from './alarms.ts';
 import { controlApi } from './control_api.ts';
 import { type AccountNumber, Exchange } from './exchange.ts';
 import { Faults } from './faults.ts';
-import { Live } from './live.ts';
-import { answerOnlyThisMachine } from './local_only.ts';
-import { Messaging } from './messaging.ts';
-import { OptOuts } from './opt_outs.ts';
-import { phonePage } from './page.ts';
+import { Messaging, OptOuts } from './messaging.ts';
+import { Live, phonePage } from './page.ts';
 import { People } from './people.ts';
 import { Reports } from './reports.ts';
 import { twilioRest } from './rest.ts';
@@ -86,4 +83,32 @@ export async function serveNetwork(network: Network, port: number, token: string
 function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('the simulator does not listen on a port');
   return address.port;
+}
+
+const LOCAL_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+} as const;
+
+/**
+ * Answers only this machine. Another site in the person's browser could reach a loopback port by rebinding its own
+ * name to 127.0.0.1, or by posting from its page: the first is told by Host, the second by Origin.
+ */
+export async function answerOnlyThisMachine(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  void reply.headers(HEADERS);
+  const { host = '', origin } = request.headers;
+  const isFromElsewhere =
+    !LOCAL_NAMES.has(hostnameOf(`http://${host}`)) || (origin !== undefined && origin !== `http://${host}`);
+  if (isFromElsewhere) await reply.code(403).send({ error: 'the phone simulator answers this machine only' });
+}
+
+function hostnameOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).hostname : '';
 }

@@ -1,8 +1,42 @@
 import { durationSeconds, type CallLine, type PhoneCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import { html, Html } from './html.ts';
 import type { PhoneMessage } from './message.ts';
 import { findLiveCall, listPhones, listThread, type PhoneSummary } from './phone_book.ts';
+
+/** Text that is already HTML. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+type Part = Html | string | number | null | readonly Part[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes everything put into it but what is Html already; null is nothing. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.map((string, index) => string + toText(parts[index] ?? null)).join(''));
+}
+
+function toText(part: Part): string {
+  if (part === null) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map(toText).join('');
+  return String(part).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
 
 const THREAD_MAX = 200;
 const PHONES_MAX = 200;
@@ -109,11 +143,10 @@ function renderMessage(message: PhoneMessage): Html {
 }
 
 function renderPastCall(call: PhoneCall): Html {
-  const kind = call.direction === 'inbound' ? 'Call made' : 'Call received';
   const picked = call.pickedUpBy === 'machine' ? ' by the answering machine' : '';
   const length = call.endedAtMs !== null && call.startedAtMs !== null ? ` · ${durationSeconds(call)} s` : '';
   return html`<li class="past-call is-${call.status}">
-    <p class="heading">${HANDSET} ${kind} · ${call.status}${picked}</p>
+    <p class="heading">${HANDSET} Call received · ${call.status}${picked}</p>
     ${call.transcript.map(renderLine)} ${call.problem === null ? null : html`<p class="problem">${call.problem}</p>`}
     <small>${renderTime(call.createdAtMs)}${length}</small>
   </li>`;

@@ -1,12 +1,10 @@
-import type { PhoneCall, PickedUpBy } from './call.ts';
+import { NotPossible, type PhoneCall, type PickedUpBy } from './call.ts';
 import type { AccountNumber, Exchange } from './exchange.ts';
 import type { PhoneMessage } from './message.ts';
-import type { Messaging } from './messaging.ts';
-import { NotPossible } from './not_possible.ts';
-import { findKeyword, keywordAnswer, type OptOuts } from './opt_outs.ts';
-import { isE164 } from './reachable.ts';
+import { findKeyword, keywordAnswer, type Messaging, type OptOuts } from './messaging.ts';
 import type { Reports } from './reports.ts';
 import type { Switchboard } from './switchboard.ts';
+import { isE164 } from './twilio_errors.ts';
 import { parseTwiml, TwimlError } from './twiml.ts';
 import type { WebhookAnswer } from './webhooks.ts';
 
@@ -51,7 +49,6 @@ export class People {
       webhook: {
         kind: 'sms',
         sid: message.sid,
-        method: 'POST',
         url: number.smsUrl,
         params: {
           AccountSid: exchange.accountSid,
@@ -69,11 +66,6 @@ export class People {
       },
     });
     return message;
-  }
-
-  /** Calls a number of the account. Resolves when the product waits for keys or has hung up. */
-  async dial(from: string, to?: string): Promise<PhoneCall> {
-    return this.#parts.switchboard.dial(from, this.#receiverOf(from, to).e164);
   }
 
   async answer(call: PhoneCall | string, by: PickedUpBy = 'human'): Promise<PhoneCall> {
@@ -128,22 +120,21 @@ export class People {
     const wasOut = optOuts.has(from, to);
     if ((keyword === 'stop' && wasOut) || (keyword === 'start' && !wasOut)) return;
     if (keyword === 'start') optOuts.remove(from, to);
-    messaging.answer({ from: to, to: from, body: keywordAnswer(keyword), statusCallback: null });
+    messaging.answer({ from: to, to: from, body: keywordAnswer(keyword) });
     if (keyword === 'stop') optOuts.add(from, to);
   }
 
   #receive(message: PhoneMessage, answer: WebhookAnswer): void {
     const { exchange, messaging } = this.#parts;
-    const say = (body: string, to: string | null, statusCallback: string | null) =>
-      messaging.answer({ from: message.to, to: to ?? message.from, body, statusCallback });
+    const say = (body: string) => messaging.answer({ from: message.to, to: message.from, body });
     if (answer.status === null || answer.status >= 400) {
       exchange.moveMessage(message, 'received', { errorCode: 11200, errorMessage: 'HTTP retrieval failure' });
     } else if (/^text\/plain\b/i.test(answer.contentType)) {
-      if (answer.body !== '') say(answer.body, null, null);
+      if (answer.body !== '') say(answer.body);
     } else if (answer.body.trim() !== '') {
       try {
         for (const verb of parseTwiml(answer.body)) {
-          if (verb.kind === 'message') say(verb.text, verb.to, verb.statusCallback);
+          if (verb.kind === 'message') say(verb.text);
         }
       } catch (error) {
         if (!(error instanceof TwimlError)) throw error;

@@ -1,18 +1,16 @@
 /** The public interface of the phone simulator: nothing else is imported from outside. */
-import type { EventEmitter } from 'node:events';
-
 import type { PhoneCall } from './call.ts';
-import type { AccountNumber, PhoneCallback, PhoneEvents, PhoneRequest } from './exchange.ts';
+import type { AccountNumber, Exchange, PhoneCallback, PhoneRequest } from './exchange.ts';
 import type { Fault } from './faults.ts';
 import type { PhoneMessage } from './message.ts';
 import { createNetwork, serveNetwork } from './network.ts';
 import type { People } from './people.ts';
-import { waitForCall, waitForMessage, type CallQuery, type Mark, type MessageQuery } from './waiting.ts';
 
 export { spokenText } from './call.ts';
 export type { Fault, PhoneRequest };
 
 const KEEP = 5_000;
+const TIMEOUT_MS = 30_000;
 
 export interface PhoneOptions {
   /** 0, the default, takes any free port. */
@@ -33,36 +31,35 @@ export interface PhoneOptions {
   readonly keep?: number;
 }
 
+interface MessageQuery {
+  readonly to?: string;
+  readonly matching?: RegExp;
+  /** Real milliseconds, default 30,000. */
+  readonly timeoutMs?: number;
+}
+
 /** A Twilio account, its numbers and everybody's phones. What people can do is declared in `People`. */
 export interface Phone extends Pick<
   People,
-  'reply' | 'dial' | 'answer' | 'press' | 'staySilent' | 'hangUp' | 'reject' | 'letRing'
+  'reply' | 'answer' | 'press' | 'staySilent' | 'hangUp' | 'reject' | 'letRing'
 > {
   /** `http://127.0.0.1:port`: the web page, and the base address for the twilio library. */
   readonly url: string;
-  readonly events: EventEmitter<PhoneEvents>;
   /** Everything kept, oldest first; the records are live. */
   readonly messages: readonly PhoneMessage[];
   readonly calls: readonly PhoneCall[];
   readonly requests: readonly PhoneRequest[];
   readonly callbacks: readonly PhoneCallback[];
-  /** The current position, for `after`. */
-  mark(): Mark;
   /** The oldest message that fits, now or as soon as there is one; rejects after `timeoutMs`. */
   waitForMessage(query: MessageQuery): Promise<PhoneMessage>;
-  /** Waits as `waitForMessage` does. Without a `status` it waits until the call has begun to ring. */
-  waitForCall(query: CallQuery): Promise<PhoneCall>;
   /** Resolves when no message or call is between two steps and no call-back waits for its answer. */
   settled(): Promise<void>;
   /** Runs everything that is due by `now`: time-outs of calls, silence in a call, late call-backs. */
   elapse(): Promise<void>;
   /** Returns a function that removes the fault. */
   addFault(fault: Fault): () => void;
-  clearFaults(): void;
   /** Sends what `callback_held` held back; returns how many call-backs that were. */
   releaseCallbacks(): Promise<number>;
-  /** Whether the person stopped messages from this number of the account, default the first. */
-  isOptedOut(person: string, accountNumber?: string): boolean;
   /** Forgets all messages, calls, faults and opt-outs, and what was still to come of them. */
   clear(): void;
   /** Cuts every connection. May be called twice. */
@@ -79,7 +76,6 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
   const { url, close } = await serveNetwork(network, options.port ?? 0, options.token);
   return {
     url,
-    events: exchange.events,
     get messages() {
       return exchange.messages.all();
     },
@@ -92,13 +88,10 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
     get callbacks() {
       return exchange.callbacks.all();
     },
-    mark: () => ({ seq: exchange.lastSeq }),
     waitForMessage: (query) => waitForMessage(exchange, query),
-    waitForCall: (query) => waitForCall(exchange, query),
     settled: () => exchange.settled(),
     elapse: () => alarms.elapse(),
     reply: (reply) => people.reply(reply),
-    dial: (from, to) => people.dial(from, to),
     answer: (call, by) => people.answer(call, by),
     press: (call, keys) => people.press(call, keys),
     staySilent: (call) => people.staySilent(call),
@@ -106,7 +99,6 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
     reject: (call) => people.reject(call),
     letRing: (call) => people.letRing(call),
     addFault: (fault) => faults.add(fault),
-    clearFaults: () => faults.clear(),
     releaseCallbacks: () => reports.release(),
     clear() {
       alarms.clear();
@@ -115,7 +107,31 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
       optOuts.clear();
       for (const journal of [exchange.messages, exchange.calls, exchange.requests, exchange.callbacks]) journal.clear();
     },
-    isOptedOut: (person, accountNumber = numbers[0]?.e164 ?? '') => optOuts.has(person, accountNumber),
     close,
   };
+}
+
+/** The oldest message that fits, now or as soon as there is one. Rejects with what was seen when time is up. */
+async function waitForMessage(exchange: Exchange, query: MessageQuery): Promise<PhoneMessage> {
+  const { events, messages } = exchange;
+  const isMatch = ({ to, body }: PhoneMessage): boolean =>
+    (query.to === undefined || query.to === to) && (query.matching?.test(body) ?? true);
+  const existing = messages.all().find(isMatch);
+  if (existing !== undefined) return existing;
+  const { promise, resolve, reject } = Promise.withResolvers<PhoneMessage>();
+  const listener = (message: PhoneMessage): void => {
+    if (isMatch(message)) resolve(message);
+  };
+  events.on('message', listener);
+  const timer = setTimeout(() => {
+    const seen = messages.all().map(({ from, to, status, body }) => `${from} → ${to} ${status}: ${body}`);
+    const wanted = `${query.to ?? 'anyone'} ${query.matching ?? ''}`;
+    reject(new Error(`no message for ${wanted}; seen:\n${seen.slice(-10).join('\n') || 'none'}`));
+  }, query.timeoutMs ?? TIMEOUT_MS);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    events.off('message', listener);
+  }
 }

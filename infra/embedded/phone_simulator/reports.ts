@@ -1,7 +1,6 @@
 import type { Alarms } from './alarms.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, Journal } from './exchange.ts';
 import type { Fault, FaultPoint, Faults } from './faults.ts';
-import { Journal } from './journal.ts';
 import type { Ask, Webhook, WebhookAnswer } from './webhooks.ts';
 
 const CALLBACK_FAULTS = [

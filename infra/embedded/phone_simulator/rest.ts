@@ -2,14 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { pause } from './alarms.ts';
 import { toCallResource } from './call.ts';
 import type { Exchange, PhoneRequest } from './exchange.ts';
 import type { FaultPoint, Faults } from './faults.ts';
-import { checkForm, textOf, type Form, type FormName } from './forms.ts';
-import { listCalls, listMessages } from './lists.ts';
+import { checkForm, numberOf, textOf, type Form, type FormName } from './forms.ts';
 import { toMessageResource } from './message.ts';
 import type { Messaging } from './messaging.ts';
-import { pause } from './pause.ts';
 import type { Switchboard } from './switchboard.ts';
 import { errorText, toErrorBody, TwilioRefusal } from './twilio_errors.ts';
 
@@ -26,12 +25,12 @@ interface Answer {
   readonly body: object;
 }
 
-type Handler = (form: Form, sid: string, path: string) => Answer;
+type Handler = (form: Form, path: string) => Answer;
 
 interface Operation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly form: FormName | null;
+  readonly form: FormName;
   readonly on: FaultPoint['on'];
   readonly handle: Handler;
 }
@@ -61,16 +60,15 @@ export async function twilioRest(app: FastifyInstance, parts: Parts): Promise<vo
   });
 
   for (const { method, path, form, on, handle } of operations(parts)) {
-    app.route<{ Params: { account: string; sid?: string } }>({
+    app.route<{ Params: { account: string } }>({
       method,
       url: `/Accounts/:account${path}`,
       handler: async (request, reply) => {
-        const { account, sid = '' } = request.params;
-        if (account !== exchange.accountSid) throw new TwilioRefusal(20404);
+        if (request.params.account !== exchange.accountSid) throw new TwilioRefusal(20404);
         const sent = formOf(request);
-        if (form !== null) checkForm(form, sent);
+        checkForm(form, sent);
         const point = { on, number: textOf(sent, 'To') ?? '' };
-        return handleUnderFaults(parts.faults, point, reply, () => handle(sent, sid, request.url));
+        return handleUnderFaults(parts.faults, point, reply, () => handle(sent, request.url));
       },
     });
   }
@@ -78,10 +76,6 @@ export async function twilioRest(app: FastifyInstance, parts: Parts): Promise<vo
 
 function operations({ exchange, messaging, switchboard }: Parts): readonly Operation[] {
   const { accountSid } = exchange;
-  const get = <T>(resource: T | undefined): T => {
-    if (resource === undefined) throw new TwilioRefusal(20404);
-    return resource;
-  };
   const ok = (body: object): Answer => ({ status: 200, body });
   const created = (body: object): Answer => ({ status: 201, body });
   return [
@@ -97,14 +91,7 @@ function operations({ exchange, messaging, switchboard }: Parts): readonly Opera
       path: '/Messages.json',
       form: 'listMessages',
       on: 'lookup',
-      handle: (form, _sid, path) => ok(listMessages(exchange, form, path)),
-    },
-    {
-      method: 'GET',
-      path: '/Messages/:sid.json',
-      form: null,
-      on: 'lookup',
-      handle: (_form, sid) => ok(toMessageResource(get(exchange.messages.get(sid)), accountSid)),
+      handle: (form, path) => ok(listMessages(exchange, form, path)),
     },
     {
       method: 'POST',
@@ -118,32 +105,7 @@ function operations({ exchange, messaging, switchboard }: Parts): readonly Opera
       path: '/Calls.json',
       form: 'listCalls',
       on: 'lookup',
-      handle: (form, _sid, path) => ok(listCalls(exchange, form, path)),
-    },
-    {
-      method: 'GET',
-      path: '/Calls/:sid.json',
-      form: null,
-      on: 'lookup',
-      handle: (_form, sid) => ok(toCallResource(get(exchange.calls.get(sid)), accountSid)),
-    },
-    {
-      method: 'POST',
-      path: '/Calls/:sid.json',
-      form: 'updateCall',
-      on: 'call',
-      handle: (form, sid) => {
-        const call = get(exchange.calls.get(sid));
-        switchboard.update(call, form);
-        return ok(toCallResource(call, accountSid));
-      },
-    },
-    {
-      method: 'GET',
-      path: '.json',
-      form: null,
-      on: 'lookup',
-      handle: () => ok({ sid: accountSid, friendly_name: 'Phone simulator', status: 'active', type: 'Full' }),
+      handle: (form, path) => ok(listCalls(exchange, form, path)),
     },
   ];
 }
@@ -194,4 +156,74 @@ function isAuthentic(authorization: string | undefined, accountSid: string, auth
   const expected = Buffer.from(`Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`);
   const sent = Buffer.from(authorization ?? '');
   return sent.length === expected.length && timingSafeEqual(sent, expected);
+}
+
+const PAGE_SIZE = 50;
+
+/**
+ * Twilio's list of messages, newest first. `DateSent>` is sent as `DateSent>=` and includes its own second; a message
+ * that has not left yet counts from its creation.
+ */
+function listMessages(exchange: Exchange, query: Form, path: string): object {
+  const matching = exchange.messages
+    .newestFirst()
+    .filter((message) => isSame(query, 'To', message.to) && isSame(query, 'From', message.from))
+    .filter((message) => isInTime(query, 'DateSent', message.sentAtMs ?? message.createdAtMs));
+  return toPage(matching, query, path, 'messages', (message) => toMessageResource(message, exchange.accountSid));
+}
+
+/** Twilio's list of calls, newest first. */
+function listCalls(exchange: Exchange, query: Form, path: string): object {
+  const matching = exchange.calls
+    .newestFirst()
+    .filter((call) => isSame(query, 'To', call.to) && isSame(query, 'From', call.from))
+    .filter((call) => isInTime(query, 'StartTime', call.startedAtMs ?? call.createdAtMs));
+  return toPage(matching, query, path, 'calls', (call) => toCallResource(call, exchange.accountSid));
+}
+
+function isSame(query: Form, name: string, value: string): boolean {
+  const wanted = textOf(query, name);
+  return wanted === undefined || wanted === value;
+}
+
+/** Twilio compares whole seconds. */
+function isInTime(query: Form, name: string, atMs: number): boolean {
+  const [from, until] = [textOf(query, `${name}>`), textOf(query, `${name}<`)];
+  const second = Math.floor(atMs / 1_000) * 1_000;
+  return (from === undefined || second >= Date.parse(from)) && (until === undefined || second <= Date.parse(until));
+}
+
+function toPage<T extends { readonly sid: string }>(
+  found: readonly T[],
+  query: Form,
+  path: string,
+  key: 'messages' | 'calls',
+  toResource: (record: T) => object,
+): object {
+  const pageSize = numberOf(query, 'PageSize', PAGE_SIZE);
+  const page = numberOf(query, 'Page', 0);
+  const token = textOf(query, 'PageToken');
+  const start = token === undefined ? page * pageSize : found.findIndex((record) => `PA${record.sid}` === token) + 1;
+  const records = found.slice(start, start + pageSize);
+  const last = records.at(-1);
+  const hasMore = last !== undefined && start + pageSize < found.length;
+  return {
+    [key]: records.map(toResource),
+    page,
+    page_size: pageSize,
+    start,
+    end: start + Math.max(records.length - 1, 0),
+    uri: path,
+    first_page_uri: withPage(path, { PageSize: pageSize, Page: 0 }),
+    next_page_uri: hasMore ? withPage(path, { PageSize: pageSize, Page: page + 1, PageToken: `PA${last.sid}` }) : null,
+    previous_page_uri: page > 0 ? withPage(path, { PageSize: pageSize, Page: page - 1 }) : null,
+  };
+}
+
+function withPage(path: string, page: Record<string, string | number>): string {
+  const [resource = '', query = ''] = path.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  for (const name of ['Page', 'PageToken', 'PageSize']) parameters.delete(name);
+  for (const [name, value] of Object.entries(page)) parameters.set(name, String(value));
+  return `${resource}?${parameters.toString()}`;
 }

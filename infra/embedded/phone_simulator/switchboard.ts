@@ -1,17 +1,18 @@
-import type { Alarms } from './alarms.ts';
-import { hasEnded, type CallStatus, type PhoneCall, type PickedUpBy } from './call.ts';
-import { reportCall, reportMachineDetection, type CallEvent } from './call_reports.ts';
-import { Conversation } from './conversation.ts';
+import { type Alarms, pause } from './alarms.ts';
+import { durationSeconds, hasEnded, NotPossible, type CallStatus, type PhoneCall, type PickedUpBy } from './call.ts';
+import { callParams, Conversation, type Line } from './conversation.ts';
 import type { Exchange } from './exchange.ts';
-import type { Faults, FaultOf } from './faults.ts';
+import type { Faults } from './faults.ts';
 import { listOf, numberOf, textOf, type Form } from './forms.ts';
-import type { DocumentSource, Line, MachineDetection } from './line.ts';
-import { NotPossible } from './not_possible.ts';
-import { pause } from './pause.ts';
-import { requireReachable } from './reachable.ts';
+import { toRfc2822 } from './message.ts';
 import type { Reports } from './reports.ts';
-import { TwilioRefusal } from './twilio_errors.ts';
+import { requireReachable, TwilioRefusal } from './twilio_errors.ts';
 import type { Ask } from './webhooks.ts';
+
+/** Events of a call to which a caller may subscribe; `completed` is every end of a call, whatever its status. */
+export type CallEvent = 'initiated' | 'ringing' | 'answered' | 'completed';
+
+const SIP_RESPONSES: Partial<Record<CallStatus, string>> = { busy: '486', 'no-answer': '487', failed: '404' };
 
 /** Twilio's own when the request names none. */
 const RINGS_SECONDS = 60;
@@ -33,7 +34,7 @@ export class Switchboard {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#conversation = new Conversation({ ...parts, end: (line, as) => this.#end(line, as) });
+    this.#conversation = new Conversation({ ...parts, end: (line) => this.#end(line, 'completed') });
   }
 
   /** Accepts a checked form and starts to ring. Throws TwilioRefusal. */
@@ -42,26 +43,33 @@ export class Switchboard {
     const from = textOf(form, 'From') ?? '';
     requireReachable(to);
     if (this.#parts.exchange.numberOf(from) === undefined) throw new TwilioRefusal(21210);
-    const document = documentOf(form);
-    if (document === null) throw new TwilioRefusal(21205);
+    const url = textOf(form, 'Url');
+    if (url === undefined) throw new TwilioRefusal(21205);
     const timeoutSeconds = numberOf(form, 'Timeout', RINGS_SECONDS);
-    const line = this.#open(
-      this.#parts.exchange.addCall({ direction: 'outbound-api', from, to, status: 'queued', timeoutSeconds }),
-      { person: to, document, form },
-    );
+    const call = this.#parts.exchange.addCall({
+      direction: 'outbound-api',
+      from,
+      to,
+      status: 'queued',
+      timeoutSeconds,
+    });
+    const events = listOf(form, 'StatusCallbackEvent');
+    const line: Line = {
+      call,
+      url,
+      statusCallback: textOf(form, 'StatusCallback') ?? null,
+      statusEvents: events.length > 0 ? events : ['completed'],
+      detectsMachines: form['MachineDetection'] !== undefined,
+      sequenceNumber: 0,
+      verbs: [],
+      documentUrl: '',
+      run: 0,
+      gather: null,
+      talkMs: 0,
+      cancelAlarm: () => {},
+    };
+    this.#lines.set(call, line);
     void this.#parts.exchange.track(this.#ring(line));
-    return line.call;
-  }
-
-  /** A person calls a number of the account, which answers at once with the document at `voiceUrl`. */
-  async dial(from: string, to: string): Promise<PhoneCall> {
-    const url = this.#parts.exchange.numberOf(to)?.voiceUrl;
-    if (url === undefined) throw new NotPossible(`${to} takes no calls`);
-    const call = this.#parts.exchange.addCall({ direction: 'inbound', from, to, status: 'ringing', timeoutSeconds: 0 });
-    const document = { kind: 'url', url, method: 'POST', fallbackUrl: null } as const;
-    const line = this.#open(call, { person: from, document, form: {} });
-    this.#move(line, 'in-progress', { startedAtMs: this.#parts.exchange.now(), pickedUpBy: 'human' });
-    await this.#conversation.start(line, document);
     return call;
   }
 
@@ -69,19 +77,13 @@ export class Switchboard {
   async answer(call: PhoneCall, by: PickedUpBy): Promise<void> {
     const line = this.#lineOf(call, 'ringing');
     line.cancelAlarm();
-    const { machineDetection } = line;
-    const verdict = by === 'human' ? 'human' : (machineDetection?.machineSays ?? null);
     this.#move(line, 'in-progress', {
       startedAtMs: this.#parts.exchange.now(),
       pickedUpBy: by,
-      answeredBy: machineDetection === null || machineDetection.isAsync ? null : verdict,
+      answeredBy: line.detectsMachines ? (by === 'human' ? 'human' : 'machine_start') : null,
     });
     this.#report(line, 'answered');
-    if (machineDetection?.isAsync) {
-      this.#parts.exchange.changeCall(call, { answeredBy: verdict });
-      reportMachineDetection(this.#parts, line);
-    }
-    await this.#conversation.start(line, line.document);
+    await this.#conversation.start(line);
   }
 
   async press(call: PhoneCall, keys: string): Promise<void> {
@@ -104,63 +106,26 @@ export class Switchboard {
     this.#end(this.#lineOf(call, 'ringing'), 'no-answer');
   }
 
-  /** A checked update by the product: ends the call, or sends it to another document. Throws TwilioRefusal. */
-  update(call: PhoneCall, form: Form): void {
-    const line = this.#lines.get(call);
-    const status = textOf(form, 'Status');
-    if (line === undefined || hasEnded(call)) throw new TwilioRefusal(21220);
-    const isRunning = call.status === 'in-progress';
-    if (status === 'completed') this.#end(line, isRunning ? 'completed' : 'canceled');
-    if (status === 'canceled' && !isRunning) this.#end(line, 'canceled');
-    const document = documentOf(form);
-    if (status !== undefined || document === null) return;
-    if (!isRunning) throw new TwilioRefusal(21220);
-    void this.#parts.exchange.track(this.#conversation.start(line, document));
-  }
-
   async #ring(line: Line): Promise<void> {
     const { exchange, faults, alarms, delayMs } = this.#parts;
-    const fault = faults.take(['failed', 'call_ends'], { on: 'call', number: line.person });
+    const fault = faults.take(['failed', 'call_ends'], { on: 'call', number: line.call.to });
     await pause(delayMs);
     if (hasEnded(line.call)) return;
     this.#report(line, 'initiated', 'initiated');
     await pause(delayMs);
     if (hasEnded(line.call)) return;
-    if (fault !== null && endOf(fault) === 'failed') {
-      this.#end(line, 'failed');
+    const end = fault === null || fault.kind === 'call_ends' ? (fault?.as ?? null) : fault.kind;
+    if (end === 'failed') {
+      this.#end(line, end);
       return;
     }
     this.#move(line, 'ringing');
     this.#report(line, 'ringing');
     const timeoutAtMs = exchange.now() + line.call.timeoutSeconds * 1_000;
     line.cancelAlarm = alarms.set(timeoutAtMs, async () => this.#end(line, 'no-answer'));
-    if (fault === null) return;
+    if (end === null) return;
     await pause(delayMs);
-    if (!hasEnded(line.call)) this.#end(line, endOf(fault));
-  }
-
-  #open(call: PhoneCall, asked: { person: string; document: DocumentSource; form: Form }): Line {
-    const { form } = asked;
-    const callback = textOf(form, 'StatusCallback');
-    const events = listOf(form, 'StatusCallbackEvent');
-    const line: Line = {
-      call,
-      person: asked.person,
-      document: asked.document,
-      statusCallback: callback === undefined ? null : { url: callback, method: methodOf(form, 'StatusCallbackMethod') },
-      statusEvents: events.length > 0 ? events : ['completed'],
-      machineDetection: machineDetectionOf(form),
-      sequenceNumber: 0,
-      verbs: [],
-      documentUrl: '',
-      documentsRead: 0,
-      run: 0,
-      gather: null,
-      talkMs: 0,
-      cancelAlarm: () => {},
-    };
-    this.#lines.set(call, line);
-    return line;
+    if (!hasEnded(line.call)) this.#end(line, end);
   }
 
   #lineOf(call: PhoneCall, status: 'ringing' | 'in-progress'): Line {
@@ -183,35 +148,33 @@ export class Switchboard {
     this.#parts.exchange.moveCall(line.call, status, changes);
   }
 
+  /** Reports an event to the call's StatusCallback, when it asked for that event. */
   #report(line: Line, event: CallEvent, status: string = line.call.status): void {
-    reportCall(this.#parts, line, event, status);
+    const { exchange, reports } = this.#parts;
+    const { call, statusCallback } = line;
+    if (statusCallback === null || !line.statusEvents.includes(event)) return;
+    const seconds = durationSeconds(call);
+    void reports.send({
+      point: { on: 'call', number: call.to },
+      isLast: event === 'completed',
+      webhook: {
+        kind: 'call_status',
+        sid: call.sid,
+        url: statusCallback,
+        params: {
+          ...callParams(line, exchange.accountSid),
+          CallStatus: status,
+          CallbackSource: 'call-progress-events',
+          SequenceNumber: String(line.sequenceNumber),
+          Timestamp: toRfc2822(exchange.now()),
+          ...(event === 'completed' && {
+            CallDuration: String(seconds),
+            Duration: String(Math.ceil(seconds / 60)),
+            SipResponseCode: SIP_RESPONSES[call.status] ?? '200',
+          }),
+        },
+      },
+    });
+    line.sequenceNumber += 1;
   }
-}
-
-function endOf(fault: FaultOf<'failed' | 'call_ends'>): 'busy' | 'no-answer' | 'failed' {
-  return fault.kind === 'failed' ? 'failed' : fault.as;
-}
-
-/** Url wins over Twiml, as at Twilio. */
-function documentOf(form: Form): DocumentSource | null {
-  const url = textOf(form, 'Url');
-  const twiml = textOf(form, 'Twiml');
-  if (url !== undefined) {
-    return { kind: 'url', url, method: methodOf(form, 'Method'), fallbackUrl: textOf(form, 'FallbackUrl') ?? null };
-  }
-  return twiml === undefined ? null : { kind: 'inline', twiml };
-}
-
-function methodOf(form: Form, name: string): 'GET' | 'POST' {
-  return textOf(form, name) === 'GET' ? 'GET' : 'POST';
-}
-
-function machineDetectionOf(form: Form): MachineDetection | null {
-  const mode = textOf(form, 'MachineDetection');
-  if (mode === undefined) return null;
-  return {
-    machineSays: mode === 'DetectMessageEnd' ? 'machine_end_beep' : 'machine_start',
-    isAsync: textOf(form, 'AsyncAmd') === 'true',
-    asyncUrl: textOf(form, 'AsyncAmdStatusCallback') ?? null,
-  };
 }

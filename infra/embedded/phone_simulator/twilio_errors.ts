@@ -15,7 +15,6 @@ const TWILIO_ERRORS: Readonly<Record<number, readonly [status: number, message: 
   21214: [400, "'To' phone number cannot be reached"],
   21215: [400, 'Account not authorized to call this number. Please ensure international permissions are enabled'],
   21219: [400, "'To' phone number not verified"],
-  21220: [400, 'Call is not in-progress. Cannot redirect.'],
   21266: [400, "'To' and 'From' number cannot be the same"],
   21408: [400, 'Permission to send an SMS has not been enabled for the region indicated by the To number'],
   21602: [400, 'Message body is required.'],
@@ -73,4 +72,11 @@ export function toErrorBody(status: number, code: number, message: string): Twil
 
 export function errorText(code: number): string {
   return TWILIO_ERRORS[code]?.[1] ?? DELIVERY_ERRORS[code] ?? 'Unknown error';
+}
+
+export const isE164 = (number: string): boolean => /^\+[1-9]\d{6,14}$/.test(number);
+
+/** Throws Twilio's 21211 for anything but an E.164 number. */
+export function requireReachable(number: string): void {
+  if (!isE164(number)) throw new TwilioRefusal(21211, `Invalid 'To' Phone Number: ${number}`);
 }

@@ -1,35 +1,22 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
-export type Spoken =
-  | { readonly kind: 'say'; readonly text: string }
-  | { readonly kind: 'play'; readonly text: string }
-  | { readonly kind: 'pause'; readonly seconds: number };
-
 export interface Gather {
   readonly kind: 'gather';
-  readonly prompts: readonly Spoken[];
+  /** Texts that are said while keys are awaited. */
+  readonly prompts: readonly string[];
   /** Null: the address of the document itself. */
   readonly action: string | null;
-  readonly method: 'GET' | 'POST';
   readonly timeoutSeconds: number;
   /** Null: until the finish key or silence. */
   readonly numDigits: number | null;
   readonly finishOnKey: string;
-  readonly actionOnEmptyResult: boolean;
 }
 
 export type Verb =
-  | Spoken
+  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'message'; readonly text: string }
   | Gather
-  | { readonly kind: 'redirect'; readonly url: string; readonly method: 'GET' | 'POST' }
   | { readonly kind: 'hangup' }
-  | { readonly kind: 'reject'; readonly reason: 'rejected' | 'busy' }
-  | {
-      readonly kind: 'message';
-      readonly text: string;
-      readonly to: string | null;
-      readonly statusCallback: string | null;
-    }
   | { readonly kind: 'unsupported'; readonly name: string };
 
 /** Twilio's code for a document it could not use; shown as the call's or message's problem. */
@@ -54,8 +41,6 @@ type RawNode = Readonly<Record<string, unknown>>;
 
 const ATTRIBUTES = ':@';
 const TEXT = '#text';
-/** Twilio repeats `loop="0"` without end; a double need not. */
-const LOOP_MAX = 10;
 
 const parser = new XMLParser({
   preserveOrder: true,
@@ -72,73 +57,41 @@ export function parseTwiml(xml: string): readonly Verb[] {
     throw new TwimlError(12100, 'Document parse failure');
   const root = toNodes(parser.parse(xml)).find((node) => !node.name.startsWith('?') && node.name !== TEXT);
   if (root?.name !== 'Response') throw new TwimlError(12102, 'No Response element');
-  return root.children.filter((node) => node.name !== TEXT).flatMap(toVerbs);
+  return root.children.filter((node) => node.name !== TEXT).map(toVerb);
 }
 
-function toVerbs(node: Node): readonly Verb[] {
-  const spoken = toSpoken(node);
-  if (spoken !== null) return spoken;
-  switch (node.name) {
-    case 'Gather':
-      return [toGather(node)];
-    case 'Redirect':
-      return [{ kind: 'redirect', url: node.text.trim(), method: methodOf(node, 'method') }];
-    case 'Hangup':
-      return [{ kind: 'hangup' }];
-    case 'Reject':
-      return [{ kind: 'reject', reason: node.attributes['reason'] === 'busy' ? 'busy' : 'rejected' }];
-    case 'Message':
-      return [toMessage(node)];
-    default:
-      return [{ kind: 'unsupported', name: node.name }];
-  }
-}
-
-function toSpoken(node: Node): readonly Spoken[] | null {
+function toVerb(node: Node): Verb {
   switch (node.name) {
     case 'Say':
-      return repeated(node, { kind: 'say', text: node.text.replaceAll(/\s+/g, ' ').trim() });
-    case 'Play':
-      return repeated(node, { kind: 'play', text: node.text.trim() });
-    case 'Pause':
-      return [{ kind: 'pause', seconds: wholeNumber(node, 'length', 1) }];
+      return { kind: 'say', text: spokenIn(node) };
+    case 'Gather':
+      return toGather(node);
+    case 'Hangup':
+      return { kind: 'hangup' };
+    case 'Message':
+      return { kind: 'message', text: node.text.trim() };
     default:
-      return null;
+      return { kind: 'unsupported', name: node.name };
   }
 }
+
+const spokenIn = ({ text }: Node): string => text.replaceAll(/\s+/g, ' ').trim();
 
 function toGather(node: Node): Gather {
   const numDigits = wholeNumber(node, 'numDigits', 0);
   return {
     kind: 'gather',
-    prompts: node.children.flatMap((child) => toSpoken(child) ?? []),
+    prompts: node.children.filter(({ name }) => name === 'Say').map(spokenIn),
     action: node.attributes['action'] || null,
-    method: methodOf(node, 'method'),
     timeoutSeconds: wholeNumber(node, 'timeout', 5),
     numDigits: numDigits > 0 ? numDigits : null,
     finishOnKey: node.attributes['finishOnKey'] ?? '#',
-    actionOnEmptyResult: node.attributes['actionOnEmptyResult'] === 'true',
   };
-}
-
-function toMessage(node: Node): Verb {
-  const body = node.children.find((child) => child.name === 'Body');
-  const statusCallback = node.attributes['action'] ?? node.attributes['statusCallback'] ?? null;
-  return { kind: 'message', text: (body ?? node).text.trim(), to: node.attributes['to'] ?? null, statusCallback };
-}
-
-function repeated(node: Node, spoken: Spoken): readonly Spoken[] {
-  const loop = Math.min(wholeNumber(node, 'loop', 1) || LOOP_MAX, LOOP_MAX);
-  return Array.from({ length: loop }, () => spoken);
 }
 
 function wholeNumber(node: Node, attribute: string, otherwise: number): number {
   const text = node.attributes[attribute];
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : otherwise;
-}
-
-function methodOf(node: Node, attribute: string): 'GET' | 'POST' {
-  return node.attributes[attribute]?.toUpperCase() === 'GET' ? 'GET' : 'POST';
 }
 
 function toNodes(parsed: unknown): readonly Node[] {

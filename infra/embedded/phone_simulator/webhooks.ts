@@ -10,7 +10,6 @@ const ANSWER_WITHIN_MS = 15_000;
 export interface Webhook {
   readonly kind: CallbackKind;
   readonly sid: string;
-  readonly method: 'GET' | 'POST';
   /** The public address, as the product gave it. */
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
@@ -48,22 +47,17 @@ export function createAsk(options: AskOptions): Ask {
   };
 }
 
-async function send(
-  { method, url, params }: Webhook,
-  { authToken, rewrite, closing }: AskOptions,
-): Promise<WebhookAnswer> {
-  const encoded = new URLSearchParams(params).toString();
-  const address = method === 'GET' && encoded !== '' ? `${url}${url.includes('?') ? '&' : '?'}${encoded}` : url;
-  const response = await fetch(rewrite(address), {
-    method,
+async function send({ url, params }: Webhook, { authToken, rewrite, closing }: AskOptions): Promise<WebhookAnswer> {
+  const response = await fetch(rewrite(url), {
+    method: 'POST',
     headers: {
-      ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' }),
-      'x-twilio-signature': getExpectedTwilioSignature(authToken, address, method === 'GET' ? {} : params),
+      'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
+      'x-twilio-signature': getExpectedTwilioSignature(authToken, url, params),
       'i-twilio-idempotency-token': randomUUID(),
       'user-agent': 'TwilioProxy/1.1',
       accept: '*/*',
     },
-    ...(method === 'POST' && { body: encoded }),
+    body: new URLSearchParams(params).toString(),
     signal: AbortSignal.any([closing, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
   });
   const contentType = response.headers.get('content-type') ?? '';

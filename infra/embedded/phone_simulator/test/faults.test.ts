@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 
-import { ANNA, BRAM, INCIDENT, OURS, refusal, start } from '#phone_simulator/test/product.ts';
+import { ANNA, BRAM, OURS, refusal, start } from '#phone_simulator/test/product.ts';
 
 describe('faults', () => {
   test('a message may fail, stay undelivered, or never be reported', async () => {
     const { phone, product, client, statusCallback } = await start();
     const travel = async () => {
-      const { sid } = await client.messages.create({ to: ANNA, from: OURS, body: 'x', statusCallback });
+      await client.messages.create({ to: ANNA, from: OURS, body: 'x', statusCallback });
       await phone.settled();
       const seen = product.received.splice(0).map((request) => request.params['MessageStatus']);
-      return { seen, message: await client.messages(sid).fetch() };
+      return { seen, message: (await client.messages.list({ limit: 1 }))[0] };
     };
     phone.addFault({ kind: 'undelivered', errorCode: 30003, number: ANNA, times: 1 });
     phone.addFault({ kind: 'no_report', times: 1 });
@@ -51,9 +51,9 @@ describe('faults', () => {
     await advance(60_000);
     expect(product.statuses()).toEqual(['sent', 'delivered', 'sending']);
     forget();
-    phone.addFault({ kind: 'callback_held', on: 'message' });
+    const free = phone.addFault({ kind: 'callback_held', on: 'message' });
     expect(await travel()).toEqual([]);
-    phone.clearFaults();
+    free();
     expect(await phone.releaseCallbacks()).toBe(3);
     expect(product.statuses()).toEqual(['sending', 'sent', 'delivered']);
   });
@@ -64,7 +64,7 @@ describe('faults', () => {
     phone.addFault({ kind: 'http_error', status: 500, code: 20500, number: ANNA, on: 'message', times: 2 });
     await send(BRAM);
     expect(await refusal(send(ANNA))).toMatchObject({ status: 500, code: 20500 });
-    await client.calls.create({ to: ANNA, from: OURS, twiml: INCIDENT });
+    await client.calls.create({ to: ANNA, from: OURS, url: 'https://tocsin.example/voice' });
     expect(await refusal(send(ANNA))).toMatchObject({ status: 500 });
     expect(await send(ANNA)).toMatchObject({ status: 'queued' });
   });
