@@ -4,6 +4,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { ApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { createQueryClient } from '#console/query_client.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
+import { happenings } from '#test/kit/when.ts';
 
 const failing = (status: number) => () => Promise.reject(new ApiError({ status, code: 'x', message: 'x' }));
 
@@ -56,28 +58,29 @@ test('a query that failed in an outage is retried until it succeeds', () => {
 
 /** Answers each read when the test says so, with the number of the read. */
 function answering() {
-  const asked: PromiseWithResolvers<number>[] = [];
+  const { all: asked, happen: ask, reach } = happenings<PromiseWithResolvers<number>>();
   const queryFn = async () => {
     const next = Promise.withResolvers<number>();
-    asked.push(next);
+    ask(next);
     return await next.promise;
   };
-  return { asked, queryFn, answer: (read: number) => asked[read - 1]!.resolve(read) };
+  return { asked, reach, queryFn, answer: (read: number) => asked[read - 1]!.resolve(read) };
 }
 
 test('a change that becomes known while data is being read has it read once more, however often it changes', async () => {
   const client = createQueryClient(() => {});
-  const { asked, queryFn, answer } = answering();
+  const { asked, reach, queryFn, answer } = answering();
   const observer = new QueryObserver(client, { queryKey: ['list'], queryFn });
   onTestFinished(observer.subscribe(() => {}));
   expect(asked).toHaveLength(1);
   const first = [client.invalidateQueries(), client.invalidateQueries({ queryKey: ['list'] })];
   answer(1);
-  await expect.poll(() => asked).toHaveLength(2);
+  await reach(2);
   const later = client.invalidateQueries();
   expect(asked).toHaveLength(2);
   answer(2);
-  await expect.poll(() => [client.getQueryData(['list']), asked.length]).toEqual([2, 3]);
+  await reach(3);
+  expect(client.getQueryData(['list'])).toBe(2);
   answer(3);
   await Promise.all([...first, later]);
   expect([client.getQueryData(['list']), asked.length]).toEqual([3, 3]);
@@ -96,7 +99,7 @@ test('what nobody looks at is out of date after a read that was under way, and i
 
 test('a change is not lost when the next page of a list is loaded in place of the list', async () => {
   const client = createQueryClient(() => {});
-  const { asked, queryFn, answer } = answering();
+  const { reach, queryFn, answer } = answering();
   const observer = new InfiniteQueryObserver(client, {
     queryKey: ['list'],
     queryFn,
@@ -105,15 +108,16 @@ test('a change is not lost when the next page of a list is loaded in place of th
   });
   onTestFinished(observer.subscribe(() => {}));
   answer(1);
-  await expect.poll(() => client.getQueryState(['list'])).toMatchObject({ fetchStatus: 'idle' });
+  await nextTurn();
+  expect(client.getQueryState(['list'])).toMatchObject({ fetchStatus: 'idle' });
   const change = client.invalidateQueries();
   const page = observer.fetchNextPage();
-  await expect.poll(() => asked).toHaveLength(3);
+  await reach(3);
   answer(2);
   answer(3);
   await page;
   for (const read of [4, 5]) {
-    await expect.poll(() => asked).toHaveLength(read);
+    await reach(read);
     answer(read);
   }
   await change;

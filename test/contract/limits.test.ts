@@ -8,6 +8,7 @@ import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { world } from '#test/kit/world.ts';
+import { opened } from '#test/contract/connection.ts';
 
 const LIMITS = {
   mcpBatchMax: 2,
@@ -124,21 +125,18 @@ test('a connection that asks for more than it waits for is closed, and others ar
   await w.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = w.app.server.address() as AddressInfo;
   const asking = async (requests: number) => {
-    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    onTestFinished(() => void socket.destroy());
-    let heard = '';
-    socket.on('error', () => {}).on('data', (text: string) => (heard += text));
+    const socket = await opened(port);
     socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
-    return { answers: () => heard.split('HTTP/1.1 200').length - 1, socket };
+    return socket;
   };
   const patient = await asking(3);
-  await expect.poll(patient.answers).toBe(3);
+  await patient.hears(/(?:HTTP\/1\.1 200[^]*){3}/);
   const greedy = await asking(50);
-  await expect.poll(() => greedy.socket.closed).toBe(true);
-  expect(greedy.answers()).toBeLessThan(4);
+  await greedy.gone;
+  expect(greedy.heard.split('HTTP/1.1 200').length - 1).toBeLessThan(4);
   // Only the errors of its own requests are without a stack.
   expect(new Error('of somebody else').stack).toContain('limits.test.ts');
-  patient.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
-  await expect.poll(patient.answers).toBe(6);
+  patient.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
+  await patient.hears(/(?:HTTP\/1\.1 200[^]*){6}/);
   expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_PIPELINED_REQUESTS"} 1');
 });

@@ -8,6 +8,7 @@ import { storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { buildFixture, EACH_ACTION_IN_TURN, exampleBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { happenings } from '#test/kit/when.ts';
 
 const INFO = { name: 'test', version: '1.0.0' };
 
@@ -107,11 +108,11 @@ test.each(CLIENTS)('%s sees other tools on the very next request after a change 
 
 async function listen(key: string) {
   const client = await connectModern(key, { pin: '2026-07-28' });
-  const heard: number[] = [];
+  const { all: heard, happen: hear, reach } = happenings<number>();
   client.setNotificationHandler('notifications/tools/list_changed', async () => {
-    heard.push((await client.listTools()).tools.length);
+    hear((await client.listTools()).tools.length);
   });
-  return { heard, subscription: await client.listen({ toolsListChanged: true, promptsListChanged: true }) };
+  return { heard, reach, subscription: await client.listen({ toolsListChanged: true, promptsListChanged: true }) };
 }
 
 test('a client that listens hears when its own tools change, and is let go when its key ends', async () => {
@@ -120,7 +121,8 @@ test('a client that listens hears when its own tools change, and is let go when 
   expect(listening.subscription.honoredFilter).toEqual({ toolsListChanged: true });
   const people = storesOf(w.context.db.session()).people;
   await people.setMembership(w.orgId, userId, 'viewer', w.clock.now());
-  await expect.poll(() => listening.heard).toEqual([toolsFor(ROLE_PERMISSIONS.viewer).length]);
+  await listening.reach(1);
+  expect(listening.heard).toEqual([toolsFor(ROLE_PERMISSIONS.viewer).length]);
   await people.removeMembership(w.orgId, userId);
   expect(await listening.subscription.closed).toBe('graceful');
   expect([listening.heard.length, bystander.heard]).toEqual([1, []]);
@@ -130,9 +132,13 @@ test('a client that listens hears when its own tools change, and is let go when 
 test('a credential may listen on ten streams at once', async () => {
   const { key } = await w.given.user();
   const open = await Promise.all(Array.from({ length: 10 }, () => listen(key)));
+  const ends = happenings();
+  w.app.server.on('request', (_request, response) => response.on('close', () => ends.happen()));
   await expect(listen(key)).rejects.toThrow(/too many event streams/);
+  const ended = ends.reach(ends.all.length + 1);
   await open[0]!.subscription.close();
-  await expect.poll(() => listen(key)).toMatchObject({ heard: [] });
+  await ended;
+  expect(await listen(key)).toMatchObject({ heard: [] });
 });
 
 test('streams end in good order when the product stops', async () => {

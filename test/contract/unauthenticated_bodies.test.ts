@@ -13,6 +13,7 @@ import { guarded, opened, portOf } from '#test/contract/connection.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { happenings } from '#test/kit/when.ts';
 
 let w: World;
 let port: number;
@@ -50,7 +51,7 @@ test.each([
   const socket = await opened(port);
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 8000000\r\n${header}\r\n\r\n`;
   socket.write(head + '['.repeat(16 * 1024));
-  await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 (?:40[0-9]|413|501) /);
+  expect(await socket.hears(/\r\n/)).toMatch(/^HTTP\/1\.1 (?:40[0-9]|413|501) /);
 });
 
 test('what is left of a refused envelope is passed over, and the connection serves the next request', async () => {
@@ -59,10 +60,10 @@ test('what is left of a refused envelope is passed over, and the connection serv
   const head = `Host: 127.0.0.1:${port}\r\nContent-Encoding: gzip\r\nContent-Length: ${length}\r\n\r\n`;
   socket.write(`POST /api/ingest/envelope HTTP/1.1\r\n${head}`);
   socket.write(gzipSync(randomBytes(length)).subarray(0, length));
-  await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 40[0-9] /);
+  expect(await socket.hears(/\r\n/)).toMatch(/^HTTP\/1\.1 40[0-9] /);
   socket.heard = '';
   socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
-  await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await socket.hears(/\r\n/)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('a form of more parts than are taken is refused without being read', async () => {
@@ -104,13 +105,14 @@ test.each([
     const given = async (bytes: number) => {
       const socket = await opened(port);
       socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
-      await expect.poll(() => socket.heard).toContain('refused');
+      await socket.hears(/refused/);
       socket.write(Buffer.alloc(bytes));
       return socket;
     };
     const [little, much] = [await given(10_000), await given(1_000_000)];
     const isOfBytes = limit === 'unreadKilobytes';
-    await expect.poll(() => [much.isGone, little.isGone]).toEqual([true, !isOfBytes]);
+    await Promise.all(isOfBytes ? [much.gone] : [much.gone, little.gone]);
+    expect([much.isGone, little.isGone]).toEqual([true, !isOfBytes]);
     expect(reachedLimits.counts.get(limit)).toBe(isOfBytes ? 1 : 2);
   },
 );
@@ -119,9 +121,9 @@ test('a port limits how many connections without a valid key it has, for how lon
   const reachedLimits = new ReachedLimits(silentLog, testClock());
   const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3, unauthenticatedBytesMax: 1_000 };
   const connections = limitPortConnections(limits, { reachedLimits, trustedProxies: undefined, processes: () => 1 });
-  const admitted: boolean[] = [];
+  const { all: admitted, happen: admit, reach: admittedAre } = happenings<boolean>();
   const server = createServer((socket) => {
-    admitted.push(connections.admit(socket));
+    admit(connections.admit(socket));
     socket
       .on('error', () => {})
       .on('data', (bytes) => {
@@ -136,13 +138,13 @@ test('a port limits how many connections without a valid key it has, for how lon
   const known = await opened(to);
   known.write('a good key');
   const [idle, loud] = [await opened(to), await opened(to)];
-  await expect.poll(() => admitted.length).toBe(3);
+  await admittedAre(3);
   const late = await opened(to);
   // The connection without a key that was idle longest makes room.
-  await expect.poll(() => idle.isGone).toBe(true);
+  await idle.gone;
   known.write(Buffer.alloc(5_000));
   loud.write(Buffer.alloc(5_000));
-  await expect.poll(() => loud.isGone).toBe(true);
+  await loud.gone;
   expect([known.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
   expect(reachedLimits.counts.get('portKilobytesWithoutKey')).toBe(1);
 });
@@ -167,12 +169,13 @@ test('of connections of a port that have shown a key, the one that was used long
   const to = await portOf(server);
   const known = [await opened(to), await opened(to), await opened(to)];
   for (const index of [0, 1, 2, 0]) {
-    const before = known[index]!.heard.length;
+    known[index]!.heard = '';
     known[index]!.write('key');
-    await expect.poll(() => known[index]!.heard.length).toBe(before + 3);
+    await known[index]!.hears(/^key$/);
   }
   const late = await opened(to, '127.0.0.2');
-  await expect.poll(() => known.map(({ isGone }) => isGone)).toEqual([false, true, false]);
+  await known[1]!.gone;
+  expect(known.map(({ isGone }) => isGone)).toEqual([false, true, false]);
   expect(late.isGone).toBe(false);
 });
 
@@ -187,33 +190,33 @@ describe('a body that comes in pieces', () => {
     const withKey = `authorization: Bearer ${ingestionKey}\r\n${JSON_TYPE}\r\n`;
     const small = await opened(port);
     small.write(asked('/api/ingest/metrics', withKey) + chunksOf(1, 200_000));
-    await expect.poll(() => small.isGone).toBe(true);
+    await small.gone;
     expect(small.heard).toMatch(/^HTTP\/1\.1 400 /);
     expect(small.heard).toContain('send it in larger chunks (limit: LIMIT_BODY_PIECE_BYTES)');
     const signIn = await opened(port);
     signIn.write(
       asked('/api/console/session', `${JSON_TYPE}\r\norigin: http://tocsin.test\r\n`) + chunksOf(1, 200_000),
     );
-    await expect.poll(() => signIn.isGone).toBe(true);
+    await signIn.gone;
     const refused = await opened(port);
     refused.write(asked('/api/ingest/metrics', ''));
-    await expect.poll(() => refused.heard).toMatch(/^HTTP\/1\.1 401 /);
+    await refused.hears(/^HTTP\/1\.1 401 /);
     refused.write(chunksOf(1, 100_000));
-    await expect.poll(() => refused.isGone).toBe(true);
+    await refused.gone;
     expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_BODY_PIECE_BYTES"} 3');
   });
 
   test('is put together again, whatever sizes they have', async () => {
     const bytes = Buffer.from(JSON.stringify({ text: 'é'.repeat(50_000) }));
     const sizes = [1, 20, 3_000, 16, 1, 700, 20_000, 17];
-    const heard: Buffer[] = [];
+    const { all: heard, happen: hear, reach: heardAre } = happenings<Buffer>();
     const refused: unknown[] = [];
     const IncomingMessage = requestsInPieces(16, (socket) => refused.push(socket));
     const server = createHttpServer({ IncomingMessage }, (request, response) => {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
-        heard.push(Buffer.concat(pieces));
+        hear(Buffer.concat(pieces));
         response.end();
       });
     });
@@ -227,7 +230,7 @@ describe('a body that comes in pieces', () => {
       }
       socket.write('0\r\n\r\n');
     }
-    await expect.poll(() => heard.length).toBe(2);
+    await heardAre(2);
     expect(heard.every((body) => body.equals(bytes))).toBe(true);
     expect(refused).toEqual([]);
   });

@@ -6,8 +6,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { BodyBudget } from '#entry/http/connections/body_budget.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
-import { guarded, opened } from '#test/contract/connection.ts';
+import { guarded, type Opened, opened } from '#test/contract/connection.ts';
 import { world } from '#test/kit/world.ts';
+import { happenings } from '#test/kit/when.ts';
 
 const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 
@@ -15,9 +16,10 @@ const answer: RequestListener = (request, response) => void request.resume().on(
 
 test('one address without a key has so many connections and no more: a new one takes the place of the one that waited longest', async () => {
   const { port, reachedLimits } = await guarded(answer, { connectionsOfAddressMax: 3 });
-  const sockets: Awaited<ReturnType<typeof opened>>[] = [];
+  const sockets: Opened[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
-  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
+  await Promise.all([sockets[0]!.gone, sockets[1]!.gone]);
+  expect(sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
   expect(reachedLimits.counts.get('connectionsOfAddressMax')).toBe(2);
 });
 
@@ -27,7 +29,7 @@ test('who sends nothing shuts out nobody from the same address', async () => {
   for (let times = 0; times < 3; times += 1) {
     const served = await opened(port);
     served.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    await expect.poll(() => served.heard).toContain('done');
+    await served.hears(/done/);
     silent.push(await opened(port));
   }
   expect(silent.filter(({ isGone }) => isGone).length).toBeGreaterThanOrEqual(3);
@@ -35,9 +37,10 @@ test('who sends nothing shuts out nobody from the same address', async () => {
 
 test('of several processes each lets one address have its part of the connections', async () => {
   const { port, reachedLimits } = await guarded(answer, { connectionsOfAddressMax: 7 }, () => 3);
-  const sockets: Awaited<ReturnType<typeof opened>>[] = [];
+  const sockets: Opened[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
-  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
+  await Promise.all([sockets[0]!.gone, sockets[1]!.gone]);
+  expect(sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
   expect(reachedLimits.counts.get('connectionsOfAddressMax')).toBe(2);
 });
 
@@ -45,9 +48,9 @@ test('when all connections are in use, the one without a key that was idle longe
   const { port, reachedLimits } = await guarded(answer, { connectionsMax: 3 });
   const [first, second, third] = [await opened(port), await opened(port), await opened(port)];
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await expect.poll(() => first.heard).toContain('done');
+  await first.hears(/done/);
   const fourth = await opened(port);
-  await expect.poll(() => second.isGone).toBe(true);
+  await second.gone;
   expect([first.isGone, third.isGone, fourth.isGone]).toEqual([false, false, false]);
   expect(reachedLimits.counts.get('connectionsMax')).toBe(1);
 });
@@ -56,7 +59,7 @@ test('when all connections are in use, the one without a key that was idle longe
 async function known(port: number, localAddress?: string) {
   const socket = await opened(port, localAddress);
   socket.write('GET /known HTTP/1.1\r\nHost: x\r\n\r\n');
-  await expect.poll(() => socket.heard).toContain('done');
+  await socket.hears(/done/);
   return socket;
 }
 
@@ -71,9 +74,10 @@ test('one sender cannot keep others out with connections that wait for a request
   const other = await known(port, '127.0.0.2');
   const many = [await known(port), await known(port), await known(port)];
   many[0]!.write('GET /again HTTP/1.1\r\nHost: x\r\n\r\n');
-  await expect.poll(() => many[0]!.heard.match(/done/g)).toHaveLength(2);
+  await many[0]!.hears(/done[^]*done/);
   const stranger = await opened(port, '127.0.0.3');
-  await expect.poll(() => many.map(({ isGone }) => isGone)).toEqual([false, true, false]);
+  await many[1]!.gone;
+  expect(many.map(({ isGone }) => isGone)).toEqual([false, true, false]);
   expect([other.isGone, stranger.isGone]).toEqual([false, false]);
   expect(reachedLimits.counts.get('connectionsMax')).toBe(1);
 });
@@ -83,7 +87,7 @@ test('a connection whose request is not answered yet makes room for nobody', asy
   const busy = [await known(port), await known(port)];
   for (const socket of busy) socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
   const stranger = await opened(port, '127.0.0.3');
-  await expect.poll(() => stranger.isGone).toBe(true);
+  await stranger.gone;
   expect(busy.map(({ isGone }) => isGone)).toEqual([false, false]);
 });
 
@@ -91,7 +95,7 @@ test('a body that stops arriving is answered with 408, and the connection is clo
   const { port, reachedLimits } = await guarded(answer, { bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
   const slow = await opened(port);
   slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
-  await expect.poll(() => slow.isGone).toBe(true);
+  await slow.gone;
   expect(slow.heard).toMatch(/^HTTP\/1\.1 408 /);
   expect(slow.heard).toContain('took too long to arrive (limit: LIMIT_SLOW_BODY_BYTES_PER_SECOND)');
   expect(reachedLimits.counts.get('bodyBytesPerSecondMin')).toBe(1);
@@ -108,13 +112,15 @@ test('bodies without a valid key share a small memory budget, which is released 
     return reply.code(error.status ?? 500).send('no');
   });
   const { promise: held, resolve: runZlibSync } = Promise.withResolvers<void>();
-  let running = 0;
+  const running = Promise.withResolvers<void>();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.post('/', async () => {
-    running += 1;
+    running.resolve();
     await held;
     return 'done';
   });
+  const answered = happenings();
+  app.addHook('onRequest', async (_request, reply) => void reply.raw.on('close', () => answered.happen()));
   await app.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => app.close());
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`;
@@ -126,13 +132,15 @@ test('bodies without a valid key share a small memory budget, which is released 
       ...(Buffer.isBuffer(body) ? {} : { duplex: 'half' }),
     }).then(({ status }) => status);
   const first = send(Buffer.alloc(900));
-  await expect.poll(() => running).toBe(1);
+  await running.promise;
   expect(await send(Buffer.alloc(200))).toBe(503);
   expect(await send(new Blob([Buffer.alloc(200)]).stream())).toBe(503);
   expect(budget.totalBytes).toBe(900);
   runZlibSync();
   expect(await first).toBe(200);
-  await expect.poll(() => budget.totalBytes).toBe(0);
+  // Those that were refused were answered before.
+  await answered.reach(3);
+  expect(budget.totalBytes).toBe(0);
   expect(await send(Buffer.alloc(200))).toBe(200);
   expect(refusals).toEqual(Array(2).fill(expect.stringContaining('(limit: LIMIT_BODIES_WITHOUT_KEY_MEGABYTES)')));
 });

@@ -7,8 +7,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { startNodeChild } from '#infra/embedded/node_child.ts';
-import { findProcess } from '#infra/embedded/processes.ts';
+import { findProcess, untilGone } from '#infra/embedded/processes.ts';
 import { supervise, type Service, type ServiceEvent, type Supervised } from '#infra/embedded/supervisor.ts';
+import { type Happenings, happenings } from '#test/kit/when.ts';
 
 const FAST = { firstDelayMs: 10, maxDelayMs: 40, healthyAfterMs: 60_000 };
 const READY = `process.send({ ready: true }); process.on('disconnect', () => process.exit());`;
@@ -16,12 +17,12 @@ const OBEDIENT = `${READY} process.on('SIGTERM', () => process.exit(0));`;
 const STUBBORN = `${READY} process.on('SIGTERM', () => {});`;
 
 let folder: string;
-let events: ServiceEvent[];
+let happened: Happenings<ServiceEvent>;
 let supervised: Supervised[];
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'supervisor-'));
-  events = [];
+  happened = happenings();
   supervised = [];
 });
 
@@ -37,7 +38,7 @@ function write(program: string): string {
 }
 
 function keep(service: Service, backOff = FAST): Supervised {
-  const one = supervise(service, (event) => events.push(event), backOff);
+  const one = supervise(service, happened.happen, backOff);
   supervised.push(one);
   return one;
 }
@@ -47,7 +48,9 @@ const programService = (program: string, name = 'program'): Service => {
   return { name, start: (signal) => startNodeChild({ entry }, signal) };
 };
 
-const kinds = () => events.map((event) => event.kind);
+const kinds = () => happened.all.map((event) => event.kind);
+const delaysOf = (events: readonly ServiceEvent[]): number[] =>
+  events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
 
 describe('a supervised service', () => {
   test('is restarted when its process dies', async () => {
@@ -55,23 +58,22 @@ describe('a supervised service', () => {
     await service.ready;
     const firstPid = service.pid ?? 0;
     process.kill(firstPid, 'SIGKILL');
-    await expect.poll(() => kinds()).toEqual(['ready', 'died', 'ready']);
-    expect(events[1]).toMatchObject({ how: 'killed by SIGKILL', restartInMs: 10 });
+    await happened.reach(3);
+    expect(kinds()).toEqual(['ready', 'died', 'ready']);
+    expect(happened.all[1]).toMatchObject({ how: 'killed by SIGKILL', restartInMs: 10 });
     expect(service.pid).not.toBe(firstPid);
   });
 
   test('waits longer each time it dies, up to the limit', async () => {
     keep(programService(`${READY} setImmediate(() => process.exit(3));`));
-    await expect.poll(() => events.filter((event) => event.kind === 'died').length).toBeGreaterThan(4);
-    const delays = events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
-    expect(delays.slice(0, 5)).toEqual([10, 20, 40, 40, 40]);
+    await happened.hold((events) => delaysOf(events).length > 4);
+    expect(delaysOf(happened.all).slice(0, 5)).toEqual([10, 20, 40, 40, 40]);
   });
 
   test('a service that was healthy for a while is restarted without delay', async () => {
     keep(programService(`${READY} setImmediate(() => process.exit(3));`), { ...FAST, healthyAfterMs: 0 });
-    await expect.poll(() => events.filter((event) => event.kind === 'died').length).toBeGreaterThan(2);
-    const delays = events.flatMap((event) => (event.kind === 'died' ? [event.restartInMs] : []));
-    expect(new Set(delays)).toEqual(new Set([10]));
+    await happened.hold((events) => delaysOf(events).length > 2);
+    expect(new Set(delaysOf(happened.all))).toEqual(new Set([10]));
   });
 
   test('is retried when a later start fails', async () => {
@@ -87,13 +89,14 @@ describe('a supervised service', () => {
     });
     await service.ready;
     process.kill(service.pid ?? 0, 'SIGKILL');
-    await expect.poll(() => kinds()).toEqual(['ready', 'died', 'start_failed', 'ready']);
+    await happened.reach(4);
+    expect(kinds()).toEqual(['ready', 'died', 'start_failed', 'ready']);
   });
 
   test('a service whose first start fails says why and is not retried', async () => {
     const service = keep(programService('console.error("no such port"); process.exit(7);'));
     await expect(service.ready).rejects.toThrow('it ended before it was ready (exit code 7)');
-    expect(events).toEqual([]);
+    expect(happened.all).toEqual([]);
   });
 
   test('ends when asked and stays down', async () => {
@@ -144,6 +147,6 @@ describe('a Node program', () => {
     const pid = Number(line.toString());
     expect(findProcess(pid)).not.toBeNull();
     supervisor.kill('SIGKILL');
-    await expect.poll(() => findProcess(pid)).toBeNull();
+    await untilGone(pid, 10);
   });
 });

@@ -6,6 +6,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 
@@ -71,7 +72,7 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('Redis
     };
     const settings = { ...tls, 'tls-auth-clients': 'no', bind: '127.0.0.1', dir, save: '' };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const server = spawn('redis-server', args, { stdio: 'ignore' });
+    const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(async () => {
       const gone = once(server, 'exit');
       server.kill('SIGKILL');
@@ -80,7 +81,8 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('Redis
     });
     const redisUrl = `rediss://127.0.0.1:${port}`;
     const trusted = { REDIS_URL: redisUrl, REDIS_CA_FILE: caFile };
-    await expect.poll(() => faultsOf(trusted)).toEqual([]);
+    for await (const line of createInterface(server.stdout)) if (line.includes('Ready to accept connections')) break;
+    expect(await faultsOf(trusted)).toEqual([]);
     await expectTrustOnlyIn('Redis', 'REDIS', redisUrl);
     const store = { databaseUrl: 'postgres://none', redisUrl, redisCaFile: caFile };
     const queue = connectQueue(store, { durable: true, poolMax: 1 });

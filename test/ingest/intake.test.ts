@@ -19,6 +19,7 @@ import { unpackedPoints } from '#test/ingest/accepted_data.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { pointAt } from '#test/kit/metrics/points.ts';
 import { systemClock } from '#kernel/time.ts';
+import { type Happenings, happenings } from '#test/kit/when.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
@@ -61,9 +62,11 @@ class FakeQueue {
 }
 
 let queue: FakeQueue;
+let logged: Happenings<string>;
 let folder: string;
 beforeEach(() => {
   queue = new FakeQueue();
+  logged = happenings();
   folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'tocsin-spool-')), 'spool');
   onTestFinished(() => rmSync(path.dirname(folder), { recursive: true, force: true }));
 });
@@ -72,7 +75,7 @@ function openTestIntake(options: { spoolBytesMax?: number; queueBytesMax?: numbe
   const intake = openIntake({
     queue,
     clock: systemClock,
-    log: silentLog,
+    log: { ...silentLog, info: (_fields, message) => logged.happen(message) },
     cipher: CIPHER,
     spoolFolder: folder,
     ...options,
@@ -92,11 +95,7 @@ function batch(count: number, name = 'cpu'): PointBatch {
   return points;
 }
 
-const isTaken = (intake: Intake): Promise<boolean> =>
-  intake.acceptPoints(ALPHA, batch(1)).then(
-    () => true,
-    () => false,
-  );
+const whenLogged = (message: string): Promise<void> => logged.hold((all) => all.includes(message));
 
 async function event(id: number, message = 'out of beans'): Promise<SentEvent> {
   const body = JSON.stringify({ event_id: id.toString(16).padStart(32, '0'), message });
@@ -140,13 +139,15 @@ describe('points', () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
     const keep = vi.spyOn(queue, 'addDurable');
+    const { promise: isKept, resolve: begin } = Promise.withResolvers<void>();
     keep.mockImplementationOnce(async (job, jobs) => {
+      begin();
       await gate;
       await queue.addDurable(job, jobs);
     });
     let isPromised = false;
     const taking = intake.acceptPoints(ALPHA, batch(1)).then(() => (isPromised = true));
-    await expect.poll(() => keep).toHaveBeenCalled();
+    await isKept;
     expect(isPromised).toBe(false);
     openGate();
     await taking;
@@ -164,7 +165,8 @@ describe('points', () => {
     }
     expect(queue.asked).toBe(1);
     queue.state = 'up';
-    await expect.poll(() => isTaken(intake)).toBe(true);
+    await whenLogged('the queue is available again');
+    await intake.acceptPoints(ALPHA, batch(1));
   });
 
   test('are whole when they are sent again after the queue was away, and their memory is given back once they are stored', async () => {
@@ -181,8 +183,7 @@ describe('points', () => {
     queue.state = 'away';
     await expect(intake.acceptPoints(ALPHA, many)).rejects.toMatchObject({ code: 'unavailable' });
     queue.state = 'up';
-    await expect.poll(() => isTaken(intake)).toBe(true);
-    queue.jobs.length = 0;
+    await whenLogged('the queue is available again');
     await intake.acceptPoints(ALPHA, many);
     const arrived = queue.points().map(({ serviceId: _, ...point }) => point);
     expect(arrived).toEqual(Array.from({ length: 9_000 }, (_, index) => pointAt(many, index)));
@@ -200,13 +201,15 @@ describe('points', () => {
   test('points of a service that floods are refused, and those of others are accepted', async () => {
     const intake = openTestIntake();
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
-    vi.spyOn(queue, 'addDurable').mockImplementation(() => gate);
+    const { promise: waits, resolve: begin } = Promise.withResolvers<'some wait'>();
+    vi.spyOn(queue, 'addDurable').mockImplementation(() => {
+      begin('some wait');
+      return gate;
+    });
     const flood = batch(100_000);
     const taken = await Promise.race([
       Promise.allSettled(Array.from({ length: 30 }, () => intake.acceptPoints(ALPHA, flood))),
-      vi
-        .waitFor(() => expect(queue.addDurable).toHaveBeenCalled(), { timeout: 60_000 })
-        .then(() => 'some wait' as const),
+      waits,
     ]);
     expect(taken).toBe('some wait');
     await expect(intake.acceptPoints(ALPHA, flood)).rejects.toMatchObject({
@@ -255,8 +258,9 @@ describe('events', () => {
       expect(queue.asked).toBe(1);
       if (state === 'hanging') return;
       queue.state = 'up';
-      await expect.poll(() => queue.eventIds()).toHaveLength(2);
-      await expect.poll(() => readdirSync(folder)).toEqual([]);
+      await whenLogged('events from the disk are in the queue');
+      expect(queue.eventIds()).toHaveLength(2);
+      expect(readdirSync(folder)).toEqual([]);
     },
   );
 
@@ -267,8 +271,9 @@ describe('events', () => {
     await before.close();
     queue.state = 'up';
     openTestIntake();
-    await expect.poll(() => queue.eventIds()).toEqual([(await event(1)).context.eventId]);
-    await expect.poll(() => readdirSync(folder)).toEqual([]);
+    await whenLogged('events from the disk are in the queue');
+    expect(queue.eventIds()).toEqual([(await event(1)).context.eventId]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('are refused when what waits on disk has reached its bound', async () => {
@@ -294,7 +299,8 @@ describe('while the queue is full', () => {
     }
     expect(queue.jobs).toHaveLength(1);
     queue.stored = 0;
-    await expect.poll(() => isTaken(intake)).toBe(true);
+    await whenLogged('the queue has space again');
+    await intake.acceptPoints(ALPHA, batch(1));
   });
 
   test('events wait on disk and follow when there is room', async () => {
@@ -305,8 +311,9 @@ describe('while the queue is full', () => {
     expect(queue.eventIds()).toHaveLength(1);
     expect(readdirSync(folder)).toHaveLength(1);
     queue.stored = 0;
-    await expect.poll(() => queue.eventIds()).toHaveLength(2);
-    await expect.poll(() => readdirSync(folder)).toEqual([]);
+    await whenLogged('events from the disk are in the queue');
+    expect(queue.eventIds()).toHaveLength(2);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

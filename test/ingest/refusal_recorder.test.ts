@@ -14,6 +14,7 @@ import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
+import { whenWritten } from '#test/kit/when.ts';
 
 const NOON = Temporal.Instant.from('2026-03-04T12:00:00Z');
 
@@ -108,8 +109,8 @@ describe('the recorder of refusals', () => {
     const counters = new IngestCounters();
     const keeper = new RefusalRecorder({ counters, db: w.context.db, clock: w.clock, log: silentLog });
     counters.countEvents(serviceId, 0, { faulty: 1, tooLarge: 0 });
-    vi.advanceTimersByTime(10_000);
-    await expect.poll(() => w.context.db.sql.rows('select 1 from ingest_refusals')).toHaveLength(1);
+    await whenWritten(10_000);
+    expect(await w.context.db.sql.rows('select 1 from ingest_refusals')).toHaveLength(1);
     await keeper.close();
   });
 });

@@ -12,25 +12,25 @@ test('what waits on disk follows at once when the queue comes back while a run s
   const spool = new Spool({ folder: path.join(makeFolder(), 'spool'), bytesMax: 1_000 });
   await spool.write(Buffer.from('an event'));
   let isAway = true;
-  let reports = 0;
-  const added: string[] = [];
+  const began = Promise.withResolvers<void>();
+  const follows = Promise.withResolvers<string>();
   const { promise: reported, resolve: report } = Promise.withResolvers<void>();
   const replayer = new Replayer(spool, {
     async add(bytes) {
       if (isAway) throw new AppError('unavailable', 'away');
-      added.push(bytes.toString());
+      follows.resolve(bytes.toString());
     },
     async reportOldest() {
-      reports += 1;
+      began.resolve();
       await reported;
     },
     log: silentLog,
   });
   replayer.run();
-  await expect.poll(() => reports).toBe(1);
+  await began.promise;
   isAway = false;
   replayer.run();
   report();
-  await expect.poll(() => added).toEqual(['an event']);
+  expect(await follows.promise).toBe('an event');
   await replayer.stop();
 });

@@ -5,6 +5,7 @@ import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { World } from '#test/kit/world.ts';
+import { watchTransactions } from '#test/kit/when.ts';
 
 const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
 
@@ -141,12 +142,14 @@ test('routes drop, open without paging, or page by another policy; a severity th
 
 test('the last bodies of a source are kept encrypted, and shown', async () => {
   const { w, key, serviceId, send } = await alertedService();
+  const whenKept = watchTransactions(w.context);
   await send(`/webhook/${key}`, { title: 'one', secret: 'hunter2' }, { authorization: null });
+  await whenKept();
   const sealed = async () =>
     await w.context.db.sql.rows<{ sealed: Buffer }>('select sealed from alert_bodies where service_id = $1', [
       serviceId,
     ]);
-  await expect.poll(sealed).toHaveLength(1);
+  expect(await sealed()).toHaveLength(1);
   expect((await sealed())[0]!.sealed.includes('hunter2')).toBe(false);
   const { sources } = await runOperation(w, listAlertSources, owner(w), { serviceId });
   const { bodies } = await runOperation(w, listAlertBodies, owner(w), { sourceId: sources[0].sourceId });

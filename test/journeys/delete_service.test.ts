@@ -11,6 +11,7 @@ import { watchedSession } from '#test/kit/watched_session.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { purge, purgeDeleted, type PurgeRuntime } from '#workers/purge_service.ts';
+import { whenDeleted } from '#test/kit/when.ts';
 
 /** Tables whose rows outlive a service by decision: billing, and the audit log. */
 const KEPT = new Set(['audit_log', 'billing_periods']);
@@ -77,6 +78,7 @@ async function storeEvents(w: StaffedWorld, serviceId: Id<'service'>, runtime: S
 /** The tables that still say something of the service, with how many rows. */
 async function traces(w: StaffedWorld, { serviceId, ids }: Fixture): Promise<string[]> {
   const { db, clickhouse } = w.context;
+  await whenDeleted(w.context);
   const tables = await db.sql.rows<{ name: string }>(
     "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
   );
@@ -117,7 +119,7 @@ test('a deleted service leaves only its bill and its audit log in the stores, an
   await w.expectOk('delete_service', { serviceId: gone.serviceId });
   expect(await w.call('get_service', { serviceId: gone.serviceId })).toMatchObject({ status: 404 });
   await w.runUntilIdle();
-  await expect.poll(() => traces(w, gone)).toEqual([]);
+  expect(await traces(w, gone)).toEqual([]);
   expect(await traces(w, kept)).toEqual(EVERYWHERE.split(' '));
   const billed = await w.context.db.sql.rows('select 1 from billing_periods where service_id = $1', [gone.serviceId]);
   expect(billed).toHaveLength(3);
@@ -134,7 +136,7 @@ test('a purge that is killed at any step is finished by the next one', async () 
     expect(died).toBeLessThan(20);
   }
   expect(died).toBeGreaterThan(6);
-  await expect.poll(() => traces(w, one)).toEqual([]);
+  expect(await traces(w, one)).toEqual([]);
 });
 
 test('a purge whose job was lost is found, and one that fails does not stop the others', async () => {
@@ -177,7 +179,7 @@ test.each(['before', 'after'])(
     if (when === 'after') await purge(w.runtime, one.serviceId);
     await arrive(w, one.serviceId);
     await purge(w.runtime, one.serviceId);
-    await expect.poll(() => traces(w, one)).toEqual([]);
+    expect(await traces(w, one)).toEqual([]);
   },
 );
 
@@ -190,7 +192,7 @@ test('data that is being stored during a purge is deleted', async () => {
       one.serviceId,
       purgingBeforeInsert(w, one, (writer) => writer.deleteService(one.serviceId)),
     );
-    await expect.poll(() => traces(w, one)).toEqual([]);
+    expect(await traces(w, one)).toEqual([]);
   }
 });
 
@@ -205,7 +207,7 @@ test('data that a worker stored before it died is deleted when its job runs agai
     await expect(store(w, one.serviceId, died)).rejects.toThrow('died');
     expect(await traces(w, one)).toEqual(tables);
     await store(w, one.serviceId);
-    await expect.poll(() => traces(w, one)).toEqual([]);
+    expect(await traces(w, one)).toEqual([]);
   }
 });
 
@@ -227,7 +229,7 @@ function purgingBeforeInsert(
     async insert(...given: Parameters): Promise<void> {
       await hide(w, one);
       await purge(w.runtime, one.serviceId);
-      await expect.poll(() => traces(w, one)).toEqual([]);
+      expect(await traces(w, one)).toEqual([]);
       await writer.insert(...given);
     },
     deleteService: () => deleteService(writer),

@@ -10,6 +10,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 import { type ListeningWorld, listeningWorld, type Person } from '#test/auth/oauth/listening_world.ts';
 import { connected } from '#test/auth/oauth/raw_app.ts';
 import { buildFixture } from '#test/contract/fixture.ts';
+import { happenings } from '#test/kit/when.ts';
 
 const INFO = { name: 'night agent', version: '1.0.0' };
 const NINE = [
@@ -182,12 +183,12 @@ test.each(CLIENTS)(
       `${s.baseUrl}/incidents/${incidentId}?org=${s.orgId}#proposal-${number}`;
     expect(told).toMatchObject({ state: 'proposed', isRepeated: false, answerUrl: pageOf(told) });
 
-    const opened: Opened[] = [];
-    const client = await connect(token, (link) => opened.push(link));
+    const { all: opened, happen: open, reach: openedAre } = happenings<Opened>();
+    const client = await connect(token, open);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(NINE);
     const proposal = await propose(client, 'acknowledge_incident');
     expect(proposal).toMatchObject({ state: 'proposed' });
-    await expect.poll(() => opened).toHaveLength(1);
+    await openedAre(1);
     expect(opened).toMatchObject([{ url: pageOf(proposal), message: expect.stringContaining('acknowledge incident') }]);
     // What waits already is not shown a second time.
     await propose(client, 'acknowledge_incident');

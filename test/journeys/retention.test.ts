@@ -6,6 +6,7 @@ import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
+import { whenDeleted } from '#test/kit/when.ts';
 
 /** A service whose rule has paged Anna about an incident that was resolved then. */
 async function resolvedIncident(w: StaffedWorld): Promise<{ serviceId: Id<'service'>; incidentId: string }> {
@@ -83,7 +84,8 @@ test('exceptions whose events are all too old are hidden at once, and removed wi
 
   await enforceRetention(w.runtime);
   expect(await groupTitles(w, serviceId)).toEqual(['both']);
-  await expect.poll(() => rowsOf(w, 'exception_events', serviceId)).toBe(1);
+  await whenDeleted(w.context);
+  expect(await rowsOf(w, 'exception_events', serviceId)).toBe(1);
   expect(await titles()).toEqual([['both', 1]]);
   expect(await w.expectOk('get_incident', { incidentId: oldIncident.incidentId })).toMatchObject({
     status: 'triggered',
@@ -109,8 +111,9 @@ test('points that are too old are hidden at once, and removed with metric names 
   expect((await w.expectOk('list_metric_names', { serviceId })).metricNames).toEqual(['both']);
 
   await enforceRetention(w.runtime);
-  await expect.poll(() => rowsOf(w, 'metric_points', serviceId)).toBe(1);
-  await expect.poll(() => rowsOf(w, 'metric_names', serviceId)).toBe(1);
+  await whenDeleted(w.context);
+  expect(await rowsOf(w, 'metric_points', serviceId)).toBe(1);
+  expect(await rowsOf(w, 'metric_names', serviceId)).toBe(1);
 });
 
 test('a store that fails does not stop the others, and the rest is removed next time', async () => {

@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import { compose } from '#entry/compose.ts';
+import { WorkerStore } from '#storage/postgres/worker_store.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { silentLog } from '#kernel/log.ts';
+import { happenings } from '#test/kit/when.ts';
 import type { World } from '#test/kit/world.ts';
 
 /**
@@ -13,10 +16,25 @@ import type { World } from '#test/kit/world.ts';
 export async function manyProcesses(w: World, count: number): Promise<World[]> {
   const others = await Promise.all(Array.from({ length: count - 1 }, () => anotherProcess(w)));
   const processes = [w, ...others.map((app) => ({ ...w, app, ...callsOf(w, app) }))];
-  await expect
-    .poll(() => Promise.all(processes.map(({ app }) => countedBy(w, app))), { timeout: 60_000 })
-    .toEqual(processes.map(() => count));
+  await whenCounted(count);
   return processes;
+}
+
+/** Resolves once so many API processes know that they are as many; each asks every second. */
+export async function whenCounted(count: number): Promise<void> {
+  const answers = happenings<readonly [member: string, others: number]>();
+  const { renew } = WorkerStore.prototype;
+  const watched = vi.spyOn(WorkerStore.prototype, 'renew').mockImplementation(async function (
+    this: WorkerStore,
+    ...given
+  ) {
+    const others = await renew.apply(this, given);
+    answers.happen([given[1], others.length]);
+    return others;
+  });
+  await answers.hold((all) => [...new Map(all).values()].filter((others) => others === count - 1).length >= count);
+  watched.mockRestore();
+  await nextTurn();
 }
 
 async function anotherProcess({ context, clock }: World): Promise<FastifyInstance> {
@@ -28,12 +46,6 @@ async function anotherProcess({ context, clock }: World): Promise<FastifyInstanc
   });
   await app.ready();
   return app;
-}
-
-async function countedBy({ context }: World, app: FastifyInstance): Promise<number> {
-  const headers = { authorization: `Bearer ${context.config.metricsToken}` };
-  const { body } = await app.inject({ method: 'GET', url: '/metrics', headers });
-  return Number(/^tocsin_api_processes (\d+)$/m.exec(body)?.[1]);
 }
 
 function callsOf(w: World, app: FastifyInstance): Pick<World, 'call'> {

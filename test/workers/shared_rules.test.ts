@@ -8,6 +8,7 @@ import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { startShardedJobs } from '#workers/sharded_jobs.ts';
+import { type Happenings, happenings } from '#test/kit/when.ts';
 
 const RULES = 24;
 
@@ -20,7 +21,7 @@ interface Process {
   stop(): Promise<void>;
 }
 
-function startProcess(w: StaffedWorld): Process {
+function startProcess(w: StaffedWorld, shares: Happenings<void>): Process {
   let isDead = false;
   let share: ReadonlySet<string> = new Set();
   const alive = <Result>(work: () => Result): Result => {
@@ -38,6 +39,7 @@ function startProcess(w: StaffedWorld): Process {
     rules: {
       evaluate: (...[questions, now]: Parameters<typeof w.runtime.rules.evaluate>) => {
         share = new Set(questions.map(({ ruleId }) => ruleId));
+        shares.happen();
         return alive(() => w.runtime.rules.evaluate(questions, now));
       },
     },
@@ -76,33 +78,42 @@ async function breached(w: StaffedWorld): Promise<Set<string>> {
   return ruleIds;
 }
 
-/** Each has a share, no rule is in two, and none is left out. */
-async function expectShared(processes: readonly Process[], ruleIds: ReadonlySet<string>): Promise<void> {
+/** Resolves once each has a share, no rule is in two, and none is left out. */
+async function whenShared(
+  evaluations: Happenings<void>,
+  processes: readonly Process[],
+  ruleIds: ReadonlySet<string>,
+): Promise<void> {
   const shares = () => processes.map(({ share }) => share);
   const isShared = () => {
     const all = shares().flatMap((share) => [...share]);
     return shares().every(({ size }) => size > 0) && all.length === ruleIds.size && new Set(all).size === ruleIds.size;
   };
-  await expect.poll(isShared).toBe(true);
+  await evaluations.hold(isShared);
 }
 
 test('rules are shared by live workers; those of one that dies or stops are taken over, and each incident opens once', async () => {
   const w = await staffedWorld({ settings: { incidentsPerService: 0 } });
   const ruleIds = await breached(w);
-  const [first, second, third] = [startProcess(w), startProcess(w), startProcess(w)];
-  await expectShared([first, second, third], ruleIds);
+  const evaluations = happenings();
+  const [first, second, third] = [
+    startProcess(w, evaluations),
+    startProcess(w, evaluations),
+    startProcess(w, evaluations),
+  ];
+  await whenShared(evaluations, [first, second, third], ruleIds);
   const shares = [first, second, third].map(({ share }) => share);
 
   third.kill();
   w.clock.advance({ seconds: 2 });
-  await expectShared([first, second], ruleIds);
+  await whenShared(evaluations, [first, second], ruleIds);
   for (const [index, process] of [first, second].entries()) {
     // Nothing moved between those who live.
     expect(process.share.isSupersetOf(shares[index]!)).toBe(true);
   }
 
   await second.stop();
-  await expectShared([first], ruleIds);
+  await whenShared(evaluations, [first], ruleIds);
   const { incidents } = await w.expectOk('list_incidents');
   expect(incidents).toHaveLength(RULES);
   expect(new Set(incidents.map(({ ruleId }: { ruleId: string }) => ruleId))).toEqual(ruleIds);

@@ -1,12 +1,11 @@
 // @vitest-environment happy-dom
 import { IconBell } from '@tabler/icons-react';
-import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
 import { NavigationContext } from '#console/shell/navigation.tsx';
 import { renderInRouter } from '#test/console/in_router.tsx';
-import { PATIENTLY } from '#test/console/long_wait.ts';
 
 const onHelp = vi.fn<() => void>();
 const onAcknowledge = vi.fn<() => void>();
@@ -99,8 +98,10 @@ describe('shortcuts', () => {
     press('a');
     expect([onAcknowledge.mock.calls.length, router.state.location.pathname]).toEqual([0, '/']);
     press('g');
+    const loaded = new Promise<void>((resolve) => router.subscribe('onResolved', () => resolve()));
     press('i');
-    await waitFor(() => expect(router.state.location.pathname).toBe('/incidents'), PATIENTLY);
+    await loaded;
+    expect(router.state.location.pathname).toBe('/incidents');
   });
 
   test('j and k move between rows, and stop at the ends', async () => {

@@ -7,6 +7,7 @@ import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
+import { whenWritten } from '#test/kit/when.ts';
 
 /** Interval at which counts are written. */
 const WRITTEN_EVERY_MS = 10_000;
@@ -33,12 +34,14 @@ async function send(path: string, body: object, contentType = 'application/json'
 const viewer = () => memberCaller(w.orgId, w.owner.userId, 'viewer');
 
 async function expectShown(refused: object): Promise<void> {
-  const read = async () => (await runOperation(w, getIngestStatus, viewer(), { serviceId: service.serviceId })).refused;
-  vi.advanceTimersByTime(WRITTEN_EVERY_MS);
-  await expect.poll(read).toContainEqual(expect.objectContaining(refused));
+  await whenWritten(WRITTEN_EVERY_MS);
+  const status = await runOperation(w, getIngestStatus, viewer(), { serviceId: service.serviceId });
+  expect(status.refused).toContainEqual(expect.objectContaining(refused));
 }
 
+/** The page, which is kept for a second. */
 async function metricsPage(): Promise<string> {
+  w.clock.advance({ seconds: 1 });
   const headers = { authorization: `Bearer a token that opens the metrics` };
   return (await w.app.inject({ url: '/metrics', headers })).body;
 }
@@ -119,7 +122,7 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
     const answer = await send('prometheus/write', {}, type);
     expect(answer.statusCode).toBe(415);
     expect(answer.body).toContain('prometheus.WriteRequest or io.prometheus.write.v2.Request');
-    await expect.poll(metricsPage).toMatch(/unsupported_media_type/);
+    expect(await metricsPage()).toMatch(/unsupported_media_type/);
     await expectShown({ kind: 'points', reason: 'unsupported_media_type', count: 1 });
   });
 
@@ -156,8 +159,7 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
       },
     });
     expect(await ruleOf('wait{quantile="0.95"}')).toMatchObject({ missingMetric: null });
-    // The page is kept for a second.
-    await expect.poll(metricsPage).toContain('tocsin_quantiles_refused_total{kind="gauge"} 1');
+    expect(await metricsPage()).toContain('tocsin_quantiles_refused_total{kind="gauge"} 1');
     const { rules } = await runOperation(w, searchRules, viewer(), { serviceId });
     expect(rules.toSorted((a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1))).toMatchObject([
       { missingMetric: { noQuantiles: { metricName: 'queue_depth', kind: 'gauge' } } },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { listExemplars } from '#modules/metrics/operations/list_exemplars.ts';
 import { EXEMPLARS_A_MINUTE } from '#modules/metrics/decide/exemplar.ts';
@@ -9,7 +9,9 @@ import type { ServiceExemplar } from '#modules/metrics/store/exemplar_store.ts';
 import * as wire from '#test/ingest/metric_bytes.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { whenWritten } from '#test/kit/when.ts';
 
+const WRITTEN_EVERY_MS = 2_000;
 const SPAN = 'b7ad6b7169203331';
 /** A trace of each protocol. */
 const TRACES = { json: 'a', protobuf: 'b', v1: 'c', v2: 'd' } as const;
@@ -18,9 +20,13 @@ const traceOf = (protocol: keyof typeof TRACES): string => TRACES[protocol].repe
 let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;
 beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   w = await world({ keepOpen: true });
 });
-afterAll(() => w.close());
+afterAll(async () => {
+  await w.close();
+  vi.useRealTimers();
+});
 beforeEach(async () => {
   service = await w.given.service();
 });
@@ -33,14 +39,15 @@ async function send(path: string, payload: Buffer | string, contentType: string)
   return await w.app.inject({ method: 'POST', url: `/api/ingest/${path}`, headers, payload });
 }
 
-/** Exemplars of the metric, once as many are there. */
+/** Exemplars of the metric, of which there are as many. */
 async function exemplars(metricName: string, count: number) {
+  await whenWritten(WRITTEN_EVERY_MS);
   const as = memberCaller(w.orgId, w.owner.userId, 'viewer');
   const [from, to] = [at() - 3_600_000, at() + 60_000].map((ms) => new Date(ms).toISOString());
   const input = { serviceId: service.serviceId, metricName, from, to };
-  const read = async () => (await runOperation(w, listExemplars, as, input)).exemplars;
-  await expect.poll(async () => (await read()).length).toBe(count);
-  return await read();
+  const { exemplars: found } = await runOperation(w, listExemplars, as, input);
+  expect(found).toHaveLength(count);
+  return found;
 }
 
 test('exemplars of OpenTelemetry and of Prometheus keep their trace, whatever they were sent by', async () => {

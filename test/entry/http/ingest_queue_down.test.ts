@@ -9,9 +9,11 @@ import type { Database } from '#storage/postgres/database.ts';
 import type { DurableQueue } from '#storage/queue/durable_queue.ts';
 import { acceptedEvents, acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { type Happenings, happenings } from '#test/kit/when.ts';
 
 let w: World;
 let app: FastifyInstance;
+let logged: Happenings<string>;
 let isDown: boolean;
 let isDatabaseDown: boolean;
 let service: Awaited<ReturnType<World['given']['service']>>;
@@ -34,10 +36,14 @@ beforeEach(async () => {
       return w.context.db.session();
     },
   };
-  app = await buildApp({ ...w.context, queue, db });
+  logged = happenings();
+  const log = { ...w.context.log, info: (_fields: object, message: string) => logged.happen(message) };
+  app = await buildApp({ ...w.context, queue, db, log });
   onTestFinished(() => app.close());
   service = await w.given.service();
 });
+
+const whenLogged = (message: string): Promise<void> => logged.hold((all) => all.includes(message));
 
 function sendPoint() {
   const headers = { authorization: `Bearer ${service.ingestionKey}`, 'content-type': 'application/json' };
@@ -56,7 +62,8 @@ test('while the queue is away senders of metrics are told to come back, and then
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   isDown = false;
-  await expect.poll(() => sendPoint()).toMatchObject({ statusCode: 202 });
+  await whenLogged('the queue is available again');
+  expect(await sendPoint()).toMatchObject({ statusCode: 202 });
   expect(await acceptedPoints(w)).toHaveLength(1);
 });
 
@@ -81,7 +88,8 @@ test.each(['identity', 'gzip'] as const)(
     isDown = true;
     expect(await send()).toMatchObject({ statusCode: 503 });
     isDown = false;
-    await expect.poll(send).toMatchObject({ statusCode: 202 });
+    await whenLogged('the queue is available again');
+    expect(await send()).toMatchObject({ statusCode: 202 });
     const arrived = await acceptedPoints(w);
     const found = arrived.map(({ value, labels }) => ({ value, labels })).toSorted((a, b) => a.value - b.value);
     expect(found).toEqual(values.map((value) => ({ value, labels: { number: `${value}` } })));
@@ -94,7 +102,8 @@ test('while the queue is away exceptions are taken, and follow when it is back',
   expect(await sendEvent('out of milk')).toMatchObject({ statusCode: 200 });
   expect(await acceptedEvents(w)).toEqual([]);
   isDown = false;
-  await expect.poll(() => acceptedEvents(w)).toHaveLength(2);
+  await whenLogged('events from the disk are in the queue');
+  expect(await acceptedEvents(w)).toHaveLength(2);
   expect((await acceptedEvents(w)).map(({ event }) => event.message)).toEqual(['out of beans', 'out of milk']);
 });
 
@@ -108,5 +117,6 @@ test('while PostgreSQL is away, which holds keys and queue, exceptions of known 
   expect(await sendEvent('too long')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   isDown = false;
   isDatabaseDown = false;
-  await expect.poll(() => acceptedEvents(w)).toHaveLength(2);
+  await whenLogged('events from the disk are in the queue');
+  expect(await acceptedEvents(w)).toHaveLength(2);
 });

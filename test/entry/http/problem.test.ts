@@ -8,15 +8,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { sendProblem } from '#entry/http/problem.ts';
 import { type Log, silentLog } from '#kernel/log.ts';
 
-/** A route whose answer ends before its first byte; `logged` has what was logged as a fault, `handled` how often. */
+/** A route whose answer ends before its first byte; `logged` has what was logged as a fault, `handled` is when. */
 async function givenBrokenAnswer(mayAnswerEnd: (left: Promise<unknown>) => Promise<unknown>) {
   const logged: string[] = [];
   const log: Log = { ...silentLog, error: (_fields, message) => void logged.push(message) };
-  const handled = { count: 0 };
+  const handled = Promise.withResolvers<void>();
   const app = Fastify();
   onTestFinished(() => app.close());
   app.setErrorHandler((error, request, reply) => {
-    handled.count += 1;
+    handled.resolve();
     return sendProblem(error, request, reply, log);
   });
   app.post('/', (request, reply) => {
@@ -27,7 +27,7 @@ async function givenBrokenAnswer(mayAnswerEnd: (left: Promise<unknown>) => Promi
     return reply.send(answer);
   });
   const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
-  return { logged, handled, port };
+  return { logged, handled: handled.promise, port };
 }
 
 test('an answer that nobody waits for any more is no fault in the log', async () => {
@@ -40,7 +40,7 @@ test('an answer that nobody waits for any more is no fault in the log', async ()
   socket.write('POST / HTTP/1.1\r\nhost: tocsin\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
   await asked.promise;
   socket.destroy();
-  await expect.poll(() => handled.count).toBe(1);
+  await handled;
   expect(logged).toEqual([]);
 });
 

@@ -12,6 +12,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { freshLimits, NOW, shortOf } from '#test/ingest/metric_bytes.ts';
 import { world } from '#test/kit/world.ts';
+import { happenings } from '#test/kit/when.ts';
 
 /** A port whose senders are these keys; what each of them stored, in short. */
 async function given({
@@ -29,7 +30,7 @@ async function given({
   const stored: Record<string, string[]> = {};
   const refused: Record<string, number> = {};
   const reasons: Record<string, number> = {};
-  const asked: string[] = [];
+  const asked = happenings<string>();
   const opened = await STATSD.listen({
     host: '127.0.0.1',
     port: 0,
@@ -39,7 +40,8 @@ async function given({
     log: silentLog,
     now: () => NOW,
     async open(key) {
-      if (asked.push(key) <= away) throw new AppError('unavailable', 'away');
+      asked.happen(key);
+      if (asked.all.length <= away) throw new AppError('unavailable', 'away');
       if (!keys.includes(key) && key !== own) throw new AppError('unauthenticated', 'unknown');
       return {
         serviceId: key,
@@ -165,7 +167,7 @@ test('bad keys, however many, keep no new sender out', async () => {
     const lines = Array.from({ length: 120 }, (_, i) => `a:1|c|#ingestion_key:bad${round}_${i}`);
     await port.send(lines.join('\n'));
     // How many of them are looked up at a time is up to the turns of the event loop.
-    await expect.poll(() => port.asked.length).toBeGreaterThanOrEqual((round + 1) * 100);
+    await port.asked.reach((round + 1) * 100);
   }
   await port.sendAll('b:1|c|#ingestion_key:late');
   expect(port.stored).toEqual({ late: ['b 1 delta'] });
@@ -279,7 +281,7 @@ test('a key that was good and is no more is dropped with what came by it', async
   const keys = ['one'];
   const port = await given({ keys });
   await port.send('a:1|c|#ingestion_key:one');
-  await expect.poll(() => port.asked.length).toBe(1);
+  await port.asked.reach(1);
   keys.length = 0;
   await port.sendAll('a:1|c|#ingestion_key:one');
   expect(port.stored).toEqual({});

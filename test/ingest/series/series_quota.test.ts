@@ -10,6 +10,7 @@ import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import fc from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { whenCounted } from '#test/kit/many_processes.ts';
 
 const SERIES_MAX = 3;
 
@@ -58,13 +59,6 @@ function sendPrometheus(hosts: readonly string[]) {
     ...hosts.map((host) => message(1, label('__name__', 'cpu'), label('host', host), sample(1, at()))),
   );
   return post('/api/ingest/prometheus/write', 'application/x-protobuf', body, w.app);
-}
-
-/** Waits until the process knows of the other one. */
-async function knowsOfTwo(app: FastifyInstance): Promise<void> {
-  const headers = { authorization: `Bearer ${w.context.config.metricsToken}` };
-  const metrics = async () => (await app.inject({ method: 'GET', url: '/metrics', headers })).body;
-  await expect.poll(metrics).toContain('tocsin_api_processes 2');
 }
 
 /** The hosts whose points were taken, in turn. */
@@ -147,7 +141,7 @@ describe('a service that has as many series as it may', () => {
     const app = await buildApp(w.context);
     onTestFinished(() => app.close());
     await app.ready();
-    for (const one of [w.app, app]) await knowsOfTwo(one);
+    await whenCounted(2);
     const other = await w.given.service();
     const acceptedHere = async (hosts: readonly string[]) =>
       (await sendJson(['a', ...hosts], w.app, other)).json().accepted as number;

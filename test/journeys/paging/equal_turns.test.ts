@@ -5,6 +5,7 @@ import type { ChannelSender } from '#notify/channel.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { openSweep } from '#workers/pager_role.ts';
+import { happenings, watchTransactions } from '#test/kit/when.ts';
 
 interface Person {
   readonly orgId: Id<'org'>;
@@ -46,24 +47,26 @@ test('a provider that does not answer one organization delays neither the pages 
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   w.clock.advance({ seconds: 1 });
-  const asked: string[] = [];
+  const { all: asked, happen: ask, hold } = happenings<string>();
   const silent = Promise.withResolvers<void>();
   const sender: ChannelSender = {
     uncertainAttemptsMax: 1,
     load: async () => {},
     listSent: async () => [],
     async send({ notificationId }) {
-      asked.push(notificationId);
+      ask(notificationId);
       if (notificationId !== single) await silent.promise;
       return { kind: 'accepted', providerId: notificationId };
     },
   };
   const sweep = openSweep({ ...w.runtime, senders: new Map([['sms', sender]]) });
   await sweep.sweepMessages();
-  await expect.poll(() => asked).toContain(single);
+  await hold(() => asked.includes(single));
+  const whenFired = watchTransactions(w.context);
   await sweep.sweepSteps();
+  await whenFired();
   const { stepTimers } = storesOf(w.context.db.session());
-  await expect.poll(() => stepTimers.listDueSteps(w.clock.now(), 10)).toEqual([]);
+  expect(await stepTimers.listDueSteps(w.clock.now(), 10)).toEqual([]);
   await sweep.sweepMessages();
   expect(asked.length).toBeLessThan(crowd.length);
   silent.resolve();

@@ -29,8 +29,8 @@ export interface IssueTrackers {
   readonly requests: () => number;
   /** Answers all requests so from now on; undefined: as the vendor. */
   answer(reply?: Reply): void;
-  /** Answers nothing until this is called again. */
-  hold(): () => void;
+  /** Answers nothing until it is released. */
+  hold(): { readonly asked: Promise<void>; release(): void };
   closeIssue(number: number): void;
   close(): Promise<void>;
 }
@@ -43,6 +43,7 @@ export async function startIssueTrackers(): Promise<IssueTrackers> {
   const issues: StoredIssue[] = [];
   let fixed: Reply | undefined;
   let held: Promise<void> = Promise.resolve();
+  let tellAsked = (): void => {};
   let requests = 0;
   // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape arrive
   const add = (vendor: StoredIssue['vendor'], body: any): StoredIssue => {
@@ -137,6 +138,7 @@ export async function startIssueTrackers(): Promise<IssueTrackers> {
   const server = createServer((request, response) => {
     void text(request).then(async (body) => {
       requests += 1;
+      tellAsked();
       await held;
       const { url = '' } = request;
       const [base, vendor] = Object.entries(vendors).find(([path]) => url.startsWith(path)) ?? ['', null];
@@ -160,10 +162,13 @@ export async function startIssueTrackers(): Promise<IssueTrackers> {
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;
-      return () => {
+      const { promise: asked, resolve: tell } = Promise.withResolvers<void>();
+      tellAsked = tell;
+      const release = (): void => {
         held = Promise.resolve();
         resolve();
       };
+      return { asked, release };
     },
     closeIssue(number) {
       for (const issue of issues) if (issue.number === number) issue.isClosed = true;

@@ -4,6 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import { type AlertedService, alertedService, alertedServiceIn } from '#test/kit/alert_senders.ts';
 import type { StaffedWorld } from '#test/kit/staffed_world.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
+import { watchTransactions } from '#test/kit/when.ts';
 
 const TABLES = ['alert_bodies', 'alert_keys', 'alert_routes', 'alert_sources', 'alerts'];
 
@@ -20,23 +21,26 @@ async function traces({ context }: StaffedWorld, serviceId: Id<'service'>): Prom
 }
 
 async function sendBoth({ w, send, serviceId }: AlertedService): Promise<void> {
+  const whenKept = watchTransactions(w.context);
   await send('/events', { dedupKey: 'open', title: 'Open' });
   await send('/events', { dedupKey: 'over', title: 'Over' });
   await send('/events', { dedupKey: 'over', action: 'resolve', tool: 'Alertmanager' });
-  await expect.poll(() => traces(w, serviceId)).toEqual(TABLES);
+  await whenKept();
+  expect(await traces(w, serviceId)).toEqual(TABLES);
 }
 
 test('a service that is deleted takes its alerts, key, routes, sources and bodies with it, and those of others stay', async () => {
   const gone = await alertedService();
   const { w } = gone;
   const kept = await alertedServiceIn(w);
-  await Promise.all([sendBoth(gone), sendBoth(kept)]);
+  await sendBoth(gone);
+  await sendBoth(kept);
   await w.expectOk('delete_service', { serviceId: gone.serviceId });
   // Keys are looked up again within a second.
   w.clock.advance({ seconds: 1 });
   expect((await gone.send('/events', { dedupKey: 'late', title: 'Late' })).status).toBe(401);
   await w.runUntilIdle();
-  await expect.poll(() => traces(w, gone.serviceId)).toEqual([]);
+  expect(await traces(w, gone.serviceId)).toEqual([]);
   expect(await traces(w, kept.serviceId)).toEqual(TABLES);
   expect((await kept.send('/events', { dedupKey: 'open', title: 'Open' })).status).toBe(202);
 });

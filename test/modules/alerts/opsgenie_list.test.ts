@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { readQuery } from '#ingest/protocols/alerts/opsgenie_query.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
+import { happenings } from '#test/kit/when.ts';
 
 async function withAlerts() {
   const alerted = await alertedService();
@@ -142,23 +143,23 @@ test('searches that take long wait for each other, and leave alerts their places
   const { w, get, send, by, incidents } = await withAlerts();
   const before = (await incidents()).length;
   const searches: Promise<number>[] = [];
-  const answered: number[] = [];
+  const { all: answered, happen: answer, reach } = happenings<number>();
   await w.context.db.transaction(async ({ sql }) => {
     await sql.run('lock table alert_sources in access exclusive mode');
     for (let nth = 0; nth < 30; nth += 1) {
       searches.push(
         get('/opsgenie/v2/alerts?query=message:x').then(({ status }) => {
-          answered.push(status);
+          answer(status);
           return status;
         }),
       );
     }
-    await expect.poll(() => answered.length).toBe(22);
+    await reach(22);
     expect(new Set(answered)).toEqual(new Set([429]));
   });
   expect((await Promise.all(searches)).filter((status) => status === 200)).toHaveLength(8);
   expect((await send('/opsgenie/v2/alerts', { message: 'Another', alias: 'another' }, by)).status).toBe(202);
-  await expect.poll(async () => (await incidents()).length).toBe(before + 1);
+  expect(await incidents()).toHaveLength(before + 1);
 });
 
 test('a search that takes too long is given up in words', async () => {

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
+import { happenings } from '#test/kit/when.ts';
+import { ExceptionCountStore } from '#modules/exceptions/store/exception_count_store.ts';
 
 let w: World;
 beforeAll(async () => {
@@ -171,13 +173,25 @@ test('an organization that takes long to count delays no other', async () => {
       return await counter.count(scopes);
     },
   };
+  const saves = happenings();
+  const { save } = ExceptionCountStore.prototype;
+  const saved = vi.spyOn(ExceptionCountStore.prototype, 'save').mockImplementation(async function (
+    this: ExceptionCountStore,
+    ...given
+  ) {
+    await save.apply(this, given);
+    saves.happen();
+  });
+  onTestFinished(() => saved.mockRestore());
   const counting = new ExceptionCounting({ ...w.context, exceptions: { counter: slowFirst as typeof counter } });
   await counting.run();
-  await expect.poll(() => countOf(quick!)).toBe(1);
+  await saves.reach(1);
+  expect(await countOf(quick!)).toBe(1);
   const [next] = await groupsDue(other, 1, { seconds: 1 });
   await groupsDue(w, 1, { seconds: 60 });
   await counting.run();
-  await expect.poll(() => countOf(next!)).toBe(1);
+  await saves.reach(2);
+  expect(await countOf(next!)).toBe(1);
   expect(await countOf(slow!)).toBeUndefined();
   held.resolve();
   await counting.settled();

@@ -11,6 +11,7 @@ import type { DataTable } from '#storage/clickhouse/layout.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { whenDeleted } from '#test/kit/when.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:10:00Z');
 
@@ -28,8 +29,8 @@ test('points older than their service keeps go, those of services that keep them
   ];
   for (const serviceId of [short, long]) await insertPoints(serviceId, [0, 1, 4, 5, 20, 31, 40]);
   await removePoints(tiers);
-  await expect.poll(() => agesOf(short)).toEqual([0, 1]);
-  await expect.poll(() => agesOf(long)).toEqual([0, 1, 4, 5, 20]);
+  expect(await agesOf(short)).toEqual([0, 1]);
+  expect(await agesOf(long)).toEqual([0, 1, 4, 5, 20]);
   expect(await partitions('metric_points')).not.toContain('20270128');
 });
 
@@ -41,9 +42,11 @@ test('deleted rows are removed from the disk after the retention of all services
   ];
   await insertPoints([short, long], [1, 3.5, 6]);
   // 7 March is still being outdated, half an hour after half an hour.
-  await expect.poll(() => removePoints(tiers).then(holeyPartitions)).toEqual(['20270307']);
-  const later = NOW.add({ hours: 24 });
-  await expect.poll(() => removePoints(tiers, later).then(holeyPartitions)).toEqual([]);
+  await removePoints(tiers);
+  await removePoints(tiers);
+  expect(await holeyPartitions()).toEqual(['20270307']);
+  await removePoints(tiers, NOW.add({ hours: 24 }));
+  expect(await holeyPartitions()).toEqual([]);
   expect([await agesOf(short), await agesOf(long)]).toEqual([[1], [1, 3.5, 6]]);
 });
 
@@ -53,12 +56,17 @@ test('names and series go with the last point that bears them', async () => {
   await insertPoints(serviceId, [5], 'recent');
   await insertPoints(serviceId, [5], 'old');
   await new ExpiredRows(w.context.clickhouse).removeNames([{ days: 3, serviceIds: [serviceId] }], NOW);
-  const names = async () =>
-    await column('SELECT DISTINCT metric FROM metric_names WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
-  await expect.poll(names).toEqual(['recent']);
-  const series = async () =>
-    await column('SELECT DISTINCT metric FROM metric_series WHERE service_id = {service:UUID} ORDER BY 1', serviceId);
-  await expect.poll(series).toEqual(['recent']);
+  await whenDeleted(w.context);
+  const names = await column(
+    'SELECT DISTINCT metric FROM metric_names WHERE service_id = {service:UUID} ORDER BY 1',
+    serviceId,
+  );
+  expect(names).toEqual(['recent']);
+  const series = await column(
+    'SELECT DISTINCT metric FROM metric_series WHERE service_id = {service:UUID} ORDER BY 1',
+    serviceId,
+  );
+  expect(series).toEqual(['recent']);
 });
 
 test('events older than their service keeps go by weeks or by themselves', async () => {
@@ -74,10 +82,11 @@ test('events older than their service keeps go by weeks or by themselves', async
     { days: 30, serviceIds: [long] },
   ];
   await new ExpiredRows(w.context.clickhouse).remove(EXCEPTION_EVENTS, tiers, NOW);
+  await whenDeleted(w.context);
   const counts = (serviceId: Id<'service'>) =>
     column('SELECT count() FROM exception_events WHERE service_id = {service:UUID}', serviceId);
-  await expect.poll(() => counts(short)).toEqual(['2']);
-  await expect.poll(() => counts(long)).toEqual(['4']);
+  expect(await counts(short)).toEqual(['2']);
+  expect(await counts(long)).toEqual(['4']);
 });
 
 test('where nothing is due nothing is ordered, and nothing while a deletion is under way', async () => {
@@ -106,6 +115,7 @@ async function insertPoints(of: Id<'service'> | Id<'service'>[], days: readonly 
 
 async function removePoints(tiers: readonly RetentionTier[], now = NOW): Promise<void> {
   await new ExpiredRows(w.context.clickhouse).remove(METRIC_POINTS, tiers, now);
+  await whenDeleted(w.context);
 }
 
 /** Returns the ages of the service's points in days. */

@@ -25,7 +25,7 @@ test('the server is asked about a silent connection: one that is lost is ended, 
   const before = way.connections();
   const sleeping = pool.query('select 3 as three from pg_sleep(0.6)');
   // One for it, and one for the question.
-  await expect.poll(() => way.connections()).toBe(before + 2);
+  await way.reach(before + 2);
   expect((await sleeping).rows).toEqual([{ three: 3 }]);
 });
 

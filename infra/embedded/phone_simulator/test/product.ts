@@ -22,6 +22,7 @@ interface Received {
 /** The product's side: keeps what arrives, checks each signature with Twilio's library, answers from a table. */
 export async function startReceiver() {
   const received: Received[] = [];
+  let next = Promise.withResolvers<void>();
   const answers = new Map<string, { body: string; status?: number; type?: string }>();
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
@@ -36,6 +37,8 @@ export async function startReceiver() {
         params,
         isSigned: twilio.validateRequest(TOKEN, signature, address, params),
       });
+      next.resolve();
+      next = Promise.withResolvers();
       const [path = ''] = String(request.url).split('?', 1);
       const answer = answers.get(`${path} ${params['Digits'] ?? ''}`.trim()) ?? answers.get(path);
       response.writeHead(answer?.status ?? 200, { 'content-type': answer?.type ?? 'text/xml' });
@@ -53,7 +56,9 @@ export async function startReceiver() {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url, received, answers, statuses, close };
+  /** Resolves once it receives something more. */
+  const heard = (): Promise<void> => next.promise;
+  return { url, received, heard, answers, statuses, close };
 }
 
 /** Resources that are closed after each test. */

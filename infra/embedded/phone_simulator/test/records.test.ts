@@ -27,7 +27,9 @@ describe('records', () => {
     });
     open.push(phone, product);
     phone.addFault({ kind: 'callback_late', byMs: 10 });
+    const heard = product.heard();
     await phone.reply({ from: ANNA, body: 'ACK 1' });
-    await expect.poll(() => product.received).toHaveLength(1);
+    await heard;
+    expect(product.received).toHaveLength(1);
   });
 });

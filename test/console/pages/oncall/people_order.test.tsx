@@ -7,6 +7,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import type { TurnDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { PATIENTLY } from '#test/console/long_wait.ts';
+import { type Happenings, happenings } from '#test/kit/when.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ org: { orgId: 'org_1' } }) }));
 
@@ -15,16 +17,16 @@ interface Asked {
   answer(...names: string[]): void;
 }
 
-let asked: Asked[];
+let asked: Happenings<Asked>;
 
 /** A server that answers when the test says so. */
 beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
-  asked = [];
+  asked = happenings();
   vi.stubGlobal('fetch', async (_url: string, { body }: RequestInit) => {
     const { text = '' } = JSON.parse(typeof body === 'string' ? body : '{}') as { text?: string };
     const { promise, resolve } = Promise.withResolvers<Response>();
-    asked.push({
+    asked.happen({
       text,
       answer(...names) {
         const members = names.map((name) => ({
@@ -59,12 +61,9 @@ async function open(): Promise<void> {
       </QueryClientProvider>
     </MantineProvider>,
   );
-  await until(() => asked.length, 1);
-  asked[0]!.answer('Anna', 'Bram');
+  await asked.reach(1);
+  asked.all[0]!.answer('Anna', 'Bram');
 }
-
-const until = async (read: () => unknown, expected: unknown): Promise<void> =>
-  await expect.poll(read).toEqual(expected);
 
 const field = () => screen.getByRole<HTMLInputElement>('combobox', { name: 'Add a person' });
 const type = (text: string) =>
@@ -79,21 +78,24 @@ test('a name that is typed and entered before the server has answered is added o
   await open();
   type('zo');
   enter();
-  await until(() => asked.map(({ text }) => text), ['', 'zo']);
+  await asked.reach(2);
+  expect(asked.all.map(({ text }) => text)).toEqual(['', 'zo']);
   expect(turns()).toEqual([]);
-  asked[1]!.answer('Zoe');
-  await until(turns, ['user_Zoe']);
+  asked.all[1]!.answer('Zoe');
+  await screen.findByText('user_Zoe', {}, PATIENTLY);
+  expect(turns()).toEqual(['user_Zoe']);
   expect(field().value).toBe('');
 });
 
 test('somebody who is known already is added at once, and nobody whom the text does not mean', async () => {
   await open();
   type('br');
-  await until(() => screen.queryAllByRole('option', { hidden: true }).map(({ textContent }) => textContent), ['Bram']);
+  const options = await screen.findAllByRole('option', { hidden: true }, PATIENTLY);
+  expect(options.map(({ textContent }) => textContent)).toEqual(['Bram']);
   enter();
   expect(turns()).toEqual(['user_Bram']);
   type('anja');
   enter();
-  await until(() => asked.at(-1)!.text, 'anja');
+  await asked.hold((all) => all.at(-1)?.text === 'anja');
   expect(turns()).toEqual(['user_Bram']);
 });

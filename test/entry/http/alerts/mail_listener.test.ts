@@ -12,6 +12,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { type AlertedService, alertedServiceIn, alertKeyOf } from '#test/kit/alert_senders.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 
 interface Sent {
   readonly to: string | readonly string[];
@@ -96,8 +97,9 @@ test('a network holds ten connections, a mail has ten recipients, and a place th
   const replies: string[] = [];
   for (let name = 0; name < 11; name += 1) replies.push(await first!.say(`RCPT TO:<${key}+n${name}@alerts.example>`));
   expect(replies.map((reply) => reply.slice(0, 3))).toEqual([...Array(10).fill('250'), '452']);
-  second!.end();
-  await expect.poll(async () => (await dial(port)).greeting).toMatch(/^220/);
+  await second!.end();
+  await nextTurn();
+  expect((await dial(port)).greeting).toMatch(/^220/);
 });
 
 test('of all connections the oldest that has shown no key is closed for another network', async () => {
@@ -111,7 +113,7 @@ test('of all connections the oldest that has shown no key is closed for another 
   const others = Array.from({ length: 48 }, (_, index) => `127.0.0.${2 + Math.floor((index + 2) / 10)}`);
   await Promise.all(others.map((address) => dial(port, address)));
   expect((await dial(port, '127.0.0.9')).greeting).toMatch(/^220/);
-  await expect.poll(() => oldest.isOpen()).toBe(false);
+  await oldest.gone;
   expect(await shown.say('NOOP')).toMatch(/^250/);
 });
 
@@ -119,13 +121,15 @@ interface Dialled {
   readonly greeting: string;
   /** Returns the last line of the answer to a command. */
   say(command: string): Promise<string>;
-  end(): void;
-  isOpen(): boolean;
+  /** Resolves once it is closed from both sides. */
+  end(): Promise<void>;
+  readonly gone: Promise<unknown>;
 }
 
 async function dial(port: number, localAddress = '127.0.0.1'): Promise<Dialled> {
   const socket = connect({ port, host: '127.0.0.1', localAddress }).setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
+  const gone = once(socket, 'close');
   const answer = async (): Promise<string> => {
     let text = '';
     while (!/^\d{3} .*\r\n$/m.test(text)) text += String((await once(socket, 'data'))[0]);
@@ -138,8 +142,11 @@ async function dial(port: number, localAddress = '127.0.0.1'): Promise<Dialled> 
       socket.write(`${command}\r\n`);
       return await answer();
     },
-    end: () => void socket.end(),
-    isOpen: () => socket.readyState === 'open',
+    async end() {
+      socket.end();
+      await gone;
+    },
+    gone,
   };
 }
 
@@ -159,7 +166,7 @@ test('while PostgreSQL admits no connections the sender is told to try again, an
   expect((await mail({ to }))[0]).toBe(451);
   expect((await mail({ to: `${'k'.repeat(32)}@alerts.example` }))[0]).toBe(451);
   await open();
-  await expect.poll(async () => (await mail({ to }))[0]).toBe(250);
+  expect((await mail({ to }))[0]).toBe(250);
   expect(await incidents()).toHaveLength(1);
 });
 

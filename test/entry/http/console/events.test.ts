@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { type Browser, givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
-import { opened } from '#test/contract/connection.ts';
+import { type Opened, opened } from '#test/contract/connection.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 interface Change {
@@ -198,14 +198,14 @@ test('the stream of somebody who is signed in takes no room of strangers, and st
   const { email } = await givenPerson(w, { role: 'editor' });
   const stream = await listen(w, await signedIn(w, email));
   const port = Number(new URL(serverUrl(w)).port);
-  const strangers: Awaited<ReturnType<typeof opened>>[] = [];
+  const strangers: Opened[] = [];
   for (let count = 0; count < 4; count += 1) strangers.push(await opened(port));
-  await expect
-    .poll(() => strangers.map(({ isGone }) => isGone), { message: 'a fourth takes the place of who waits longest' })
-    .toEqual([true, false, false, false]);
+  // A fourth takes the place of who waits longest.
+  await strangers[0]!.gone;
+  expect(strangers.map(({ isGone }) => isGone)).toEqual([true, false, false, false]);
 
   strangers[1]!.destroy();
-  await expect.poll(() => strangers[1]!.isGone).toBe(true);
+  await strangers[1]!.gone;
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   await stream.until(names(teamId));
 });
@@ -215,9 +215,10 @@ test('when all connections are in use, one of a stranger is closed and no stream
   const { email } = await givenPerson(w, { role: 'editor' });
   const stream = await listen(w, await signedIn(w, email));
   const port = Number(new URL(serverUrl(w)).port);
-  const strangers: Awaited<ReturnType<typeof opened>>[] = [];
+  const strangers: Opened[] = [];
   for (let count = 0; count < 4; count += 1) strangers.push(await opened(port));
-  await expect.poll(() => strangers.map(({ isGone }) => isGone)).toEqual([true, true, false, false]);
+  await Promise.all([strangers[0]!.gone, strangers[1]!.gone]);
+  expect(strangers.map(({ isGone }) => isGone)).toEqual([true, true, false, false]);
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   await stream.until(names(teamId));
 });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { FramePacer, type Paced } from '#ingest/protocols/body/frame_pacer.ts';
+import { happenings } from '#test/kit/when.ts';
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const HEAD_BYTES = 9;
@@ -119,14 +120,18 @@ test.each([
 test('a connection that is held lets nothing through and reads nothing more, and goes on afterwards', async () => {
   const { client, socket, server } = connection(new FramePacer());
   let received = 0;
-  server.on('data', (bytes: Buffer) => (received += bytes.length));
+  const reads = happenings();
+  server.on('data', (bytes: Buffer) => {
+    received += bytes.length;
+    reads.happen();
+  });
   client.write(PREFACE);
-  await expect.poll(() => received).toBe(PREFACE.length);
+  await reads.hold(() => received === PREFACE.length);
   server.hold(true);
   const pieces = Buffer.concat(Array.from({ length: 5 }, () => piece(10)));
   for (let times = 0; times < 3; times += 1) client.write(pieces);
   for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
   expect([received, socket.isPaused()]).toEqual([PREFACE.length, true]);
   server.hold(false);
-  await expect.poll(() => received).toBe(PREFACE.length + 3 * pieces.length);
+  await reads.hold(() => received === PREFACE.length + 3 * pieces.length);
 });

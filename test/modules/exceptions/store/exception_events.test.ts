@@ -8,6 +8,7 @@ import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { whenDeleted } from '#test/kit/when.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 
@@ -150,6 +151,7 @@ test('deletion takes all events of one service and leaves the others alone', asy
     newId('job'),
   );
   await writer.deleteService(mine.serviceId);
-  await expect.poll(() => countOf(mine)).toBe(0);
+  await whenDeleted(w.context);
+  expect(await countOf(mine)).toBe(0);
   expect(await countOf(other)).toBe(3);
 });

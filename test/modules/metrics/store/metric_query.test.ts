@@ -12,6 +12,7 @@ import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { aggregate, type Sample } from '#test/kit/metrics/aggregate_model.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { whenDeleted } from '#test/kit/when.ts';
 
 let w: World;
 beforeAll(async () => {
@@ -155,8 +156,9 @@ test('deletion takes all points and names of one service and leaves the others a
   const points = toBatch([{ series: 0, at: NOW.epochMilliseconds, value: 1, kind: 'gauge' }]);
   for (const serviceId of [mine, other]) await writer.insert([{ serviceId, points: columnsOf(points) }], serviceId);
   await writer.deleteService(mine);
-  await expect.poll(() => rowsOf(mine)).toBe(0);
-  await expect.poll(() => reader.listNames(mine, since)).toEqual([]);
+  await whenDeleted(w.context);
+  expect(await rowsOf(mine)).toBe(0);
+  expect(await reader.listNames(mine, since)).toEqual([]);
   expect(await rowsOf(other)).toBe(1);
   expect(await reader.listNames(other, since)).toEqual(['m']);
 });

@@ -1,0 +1,87 @@
+import { onTestFinished, vi } from 'vitest';
+
+import { PeriodicWrite } from '#ingest/periodic_write.ts';
+import type { AppContext } from '#entry/compose.ts';
+
+/**
+ * Resolves once ClickHouse has carried out all deletions that were ordered from it, which the product does not wait for: it
+ * carries out one after another, and tells when a last one, of nothing, is done.
+ */
+export async function whenDeleted({ clickhouse }: Pick<AppContext, 'clickhouse'>): Promise<void> {
+  const { layout, database } = clickhouse;
+  const result = await clickhouse.query({
+    query: `SELECT DISTINCT table FROM ${layout.system('mutations')} WHERE database = '${database}' AND NOT is_done`,
+    format: 'JSONCompactEachRow',
+  });
+  for (const [table] of await result.json<[string]>()) {
+    await clickhouse.command({
+      query: `ALTER TABLE ${table}${layout.onCluster} DELETE WHERE 0`,
+      clickhouse_settings: { mutations_sync: '2' },
+    });
+  }
+}
+
+/**
+ * Watches the transactions of a world from now on; returns what resolves once none is under way: for what is written behind
+ * an answer.
+ */
+export function watchTransactions({ db }: Pick<AppContext, 'db'>): () => Promise<void> {
+  const open = new Set<Promise<unknown>>();
+  const { transaction } = db;
+  const watched: typeof transaction = async (...given) => {
+    const running = transaction(...given);
+    const ended: Promise<unknown> = running.then(
+      () => open.delete(ended),
+      () => open.delete(ended),
+    );
+    open.add(ended);
+    return await running;
+  };
+  Object.assign(db, { transaction: watched });
+  onTestFinished(() => void Object.assign(db, { transaction }));
+  return async () => {
+    while (open.size > 0) await Promise.all(open);
+  };
+}
+
+/** Lets so much time pass by faked timers of intervals, and resolves once all is written that was due. */
+export async function whenWritten(milliseconds: number): Promise<void> {
+  const writes = vi.spyOn(PeriodicWrite.prototype, 'write');
+  vi.advanceTimersByTime(milliseconds);
+  await Promise.all(writes.mock.results.map(({ value }) => value));
+  writes.mockRestore();
+}
+
+/** Things that happen in this process: what lets them happen tells of each, so that nobody has to look again and again. */
+export interface Happenings<T> {
+  /** All of them, the first first. */
+  readonly all: readonly T[];
+  happen(what: T): void;
+  /** Resolves once so many have happened. */
+  reach(count: number): Promise<void>;
+  /** Resolves once it holds of those that have happened. */
+  hold(isSo: (all: readonly T[]) => boolean): Promise<void>;
+}
+
+export function happenings<T = void>(): Happenings<T> {
+  const all: T[] = [];
+  const waiting = new Set<{ readonly isSo: (all: readonly T[]) => boolean; readonly resolve: () => void }>();
+  const hold: Happenings<T>['hold'] = (isSo) =>
+    new Promise((resolve) => {
+      if (isSo(all)) resolve();
+      else waiting.add({ isSo, resolve });
+    });
+  return {
+    all,
+    happen(what) {
+      all.push(what);
+      for (const entry of waiting) {
+        if (!entry.isSo(all)) continue;
+        waiting.delete(entry);
+        entry.resolve();
+      }
+    },
+    hold,
+    reach: (count) => hold(({ length }) => length >= count),
+  };
+}
