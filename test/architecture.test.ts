@@ -325,6 +325,37 @@ test('no test sleeps, and none is tried again', () => {
 });
 
 /**
+ * Folders and files of the gate that look again and again until something holds, with what is real in them and tells
+ * nobody. Any other drives the work by `runUntilIdle` and the clock, or waits for what tells of itself (`kit/when.ts`).
+ */
+const POLLING: Readonly<Record<string, string>> = {
+  'infra/embedded/chdb_server/test/http_interface.test.ts': 'what the engine runs',
+  'test/entry/http/broken_stores.test.ts': 'stores that take no changes',
+  'test/entry/schema_age.test.ts': 'a lock of PostgreSQL that somebody waits for',
+  'test/kit/load.ts': 'several processes under load',
+  'test/kit/programs/': 'servers that start',
+  'test/smoke/': 'a browser',
+  'test/storage/postgres/': 'a connection that was ended, and workers behind PgBouncer',
+  'test/storage/queue/': 'the queue',
+};
+
+const POLLS = /\.poll\(|\bvi\.wait(?:For|Until)\(|(?<!\.)\bwaitFor\(/;
+const PROOFS = /^test\/(?:accessibility|browser|cluster|faults|flows|live|processes|speed)\//;
+
+test('no test of the gate waits by looking again and again, but for real things that tell nobody', () => {
+  const files = ['test', 'infra/embedded'].flatMap((folder) => sourceFiles(folder, /\.tsx?$/));
+  const tests = files.filter((file) => /(?:^|\/)test\//.test(file) && file !== 'test/architecture.test.ts');
+  expect(tests.length).toBeGreaterThan(500);
+  const found = tests.filter((file) => !PROOFS.test(file) && POLLS.test(readSource(file)));
+  const places = Object.keys(POLLING);
+  expect(found.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
+  expect(places.filter((place) => !found.some((file) => file.startsWith(place)))).toEqual([]);
+  expect('await expect\n  .poll(() => seen)').toMatch(POLLS);
+  expect('await vi.waitUntil(() => asked.length === 1);').toMatch(POLLS);
+  expect('await waitFor(() => expect(button).toBeTruthy());').toMatch(POLLS);
+});
+
+/**
  * Measurements that depend on a machine's speed and memory. A test of the gate counts work instead, by `kit/counting/`.
  */
 const MEASURES =
@@ -334,9 +365,8 @@ const MEASURES =
 const MEASURING: ReadonlySet<string> = new Set([...MEASURING_FILES, 'test/architecture.test.ts']);
 
 test('no test of the gate measures time or memory', () => {
-  const proofs = /^test\/(?:accessibility|browser|cluster|faults|flows|live|processes|speed)\//;
   const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
-  const found = files.filter((file) => !proofs.test(file) && MEASURES.test(readSource(file)));
+  const found = files.filter((file) => !PROOFS.test(file) && MEASURES.test(readSource(file)));
   expect(files.length).toBeGreaterThan(300);
   expect(found.filter((file) => !MEASURING.has(file))).toEqual([]);
   expect('const began = process.threadCpuUsage();').toMatch(MEASURES);
