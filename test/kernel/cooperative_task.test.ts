@@ -8,7 +8,7 @@ import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
 import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { bytes, label, message, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
-import { restsOf } from '#test/kit/rests.ts';
+import { restsOf } from '#test/kit/counting/rests.ts';
 
 const NOW = fromEpochMilliseconds(1_790_000_000_000);
 const LIMITS = pointLimits(30);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { replayPagingInSteps, type ReplayedOpening } from '#modules/incidents/decide/replay_paging.ts';
 import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { restsOf } from '#test/kit/rests.ts';
+import { restsOf } from '#test/kit/counting/rests.ts';
 
 const BEGIN = Temporal.Instant.from('2027-03-10T12:00:00Z');
 

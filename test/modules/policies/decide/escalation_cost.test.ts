@@ -9,7 +9,7 @@ import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 import { Temporal } from '#kernel/time.ts';
 import { ANNA, BRAM } from '#test/modules/schedules/decide/given_rotation.ts';
 import fc from '#test/kit/properties.ts';
-import { restsOf } from '#test/kit/rests.ts';
+import { restsOf } from '#test/kit/counting/rests.ts';
 
 const at = (text: string): number => Temporal.Instant.from(text).epochMilliseconds;
 

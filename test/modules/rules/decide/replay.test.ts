@@ -18,7 +18,7 @@ import { slideWindow } from '#modules/metrics/decide/sliding_windows.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { beyondLinear, countWork } from '#test/kit/counting/count_work.ts';
 import { aggregateOnce, type Sample } from '#test/kit/metrics/aggregate_model.ts';
-import { restsOf } from '#test/kit/rests.ts';
+import { restsOf } from '#test/kit/counting/rests.ts';
 import { windowPartsOf } from '#test/kit/metrics/window_parts.ts';
 
 const MINUTE = 60_000;
