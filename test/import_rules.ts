@@ -48,6 +48,7 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
     packages: [
       'oidc-provider',
       'openid-client',
+      'ipaddr.js',
       'lru-cache',
       'p-limit',
       '@zxcvbn-ts/',
