@@ -6,6 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
+import { holdUntilConnected } from '#kernel/held_request.ts';
 import { type Clock, limitBy, systemClock } from '#kernel/time.ts';
 
 /** Bytes of the largest document that is read, unless a caller allows more. */
@@ -28,7 +29,10 @@ export type ExternalFetch = (
   options?: { readonly signal?: AbortSignal | null },
 ) => Promise<Response>;
 
-/** Posts to an untrusted address without following redirects, and ignores the body of the answer. */
+/**
+ * Posts to an untrusted address without following redirects, and ignores the body of the answer. Throws HeldBackError
+ * within `whileMayLeave`.
+ */
 export type ExternalPost = (
   url: string,
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer; readonly timeoutMs: number },
@@ -126,7 +130,7 @@ export function createExternalPost(options: ExternalFetchOptions): ExternalPost 
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const asked = { method: 'POST', headers, lookup: lookupPublic, signal: deadlineOf(options, timeoutMs) };
     const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
-    sending.on('error', reject).end(body);
+    holdUntilConnected(sending).on('error', reject).end(body);
     const answer = await promise;
     answer.resume();
     return { status: answer.statusCode ?? 500, retryAfter: answer.headers['retry-after'] ?? null };
@@ -215,7 +219,7 @@ export function createExternalExchange(options: ExternalFetchOptions): ExternalE
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const asked = { method, headers, lookup: lookupPublic, signal: deadlineOf(options, timeoutMs) };
     const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
-    sending.on('error', reject).end(body);
+    holdUntilConnected(sending).on('error', reject).end(body);
     const answer = await promise;
     const text = await readBeginning(answer, options.bytesMax ?? BODY_BYTES_MAX);
     return { status: answer.statusCode ?? 500, retryAfter: answer.headers['retry-after'] ?? null, text };

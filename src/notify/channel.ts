@@ -18,6 +18,7 @@ export interface ChannelSender {
   readonly uncertainAttemptsMax: number;
   /** Loads the library that sends, so that the first message need not wait for it. */
   load(): Promise<unknown>;
+  /** Sends the message once. Within `whileMayLeave`, throws HeldBackError if it may not leave any more. */
   send(outgoing: OutgoingMessage): Promise<Delivery>;
   /**
    * The provider's ids of everything that may be this message, if an earlier try did get through; none where no

@@ -3,14 +3,18 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 
 import { SMTPServer } from 'smtp-server';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
+import { HeldBackError, whileMayLeave } from '#kernel/held_request.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { findMailFault, type MailServer, sendMail } from '#notify/mail/send_mail.ts';
 import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
 
 let certificates: Certificates;
 let servers: readonly SMTPServer[];
+/** Called once a server knows the recipient of a mail. */
+let onRecipient = (): void => {};
+let arrived = 0;
 let mailServer: (host: string, caFile: string | null, scheme?: Scheme) => MailServer;
 
 /** Schemes of a mail server: by STARTTLS, or encrypted from the first byte. */
@@ -28,7 +32,15 @@ beforeAll(async () => {
         secure: scheme === 'smtps',
         key,
         cert,
-        onData: (stream, _session, done) => void stream.resume().on('end', done),
+        onRcptTo(_address, _session, done) {
+          onRecipient();
+          done();
+        },
+        onData: (stream, _session, done) =>
+          void stream.resume().on('end', () => {
+            arrived += 1;
+            done();
+          }),
       });
       server.on('error', () => {});
       server.listen(0, '127.0.0.1');
@@ -144,4 +156,26 @@ test('the authority that the operator names is trusted', async () => {
 
 test('a server that is away is no fault of the settings', async () => {
   expect(await findMailFault({ ...mailServer('127.0.0.1', null), url: 'smtp://127.0.0.1:1' })).toBeNull();
+});
+
+test('a mail whose process is frozen while it talks to the server leaves only if nobody else has taken it over meanwhile', async () => {
+  const server = mailServer('127.0.0.1', certificates.caFile);
+  onTestFinished(() => {
+    onRecipient = () => {};
+  });
+  let mayLeave = true;
+  onRecipient = () => (mayLeave = false);
+  const before = arrived;
+  const held = whileMayLeave(
+    () => mayLeave,
+    () => sendMail(server, mail),
+  );
+  await expect(held).rejects.toThrow(HeldBackError);
+  expect(arrived).toBe(before);
+  const sent = whileMayLeave(
+    () => true,
+    () => sendMail(server, mail),
+  );
+  expect(await sent).toMatchObject({ kind: 'accepted' });
+  expect(arrived).toBe(before + 1);
 });

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
+import { Transform } from 'node:stream';
 import tls from 'node:tls';
 
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
 import { certificateFault, isEncryptionMismatch } from '#kernel/errors.ts';
+import { currentCheck, HeldBackError } from '#kernel/held_request.ts';
 import { OWN_MAIL_HEADER } from '#modules/alerts/decide/mail_alert.ts';
 import type { Delivery } from '#notify/channel.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
@@ -109,12 +110,22 @@ export async function findMailFault(server: MailServer): Promise<string | null> 
   }
 }
 
-/** Hands a mail to the server, over a connection of its own. */
+/**
+ * Hands a mail to the server, over a connection of its own. Within `whileMayLeave`, throws HeldBackError if it may not
+ * leave once the server has all but its end.
+ */
 export async function sendMail(server: MailServer, { to, unsubscribeUrl, ...mail }: Mail): Promise<Delivery> {
+  const mayLeave = currentCheck();
   const transport = await connect(server);
-  let hasLeft = false;
+  let hasLeft: boolean | null = null;
   transport.use('stream', ({ message }, done) => {
-    message.processFunc((whole) => whole.pipe(new PassThrough()).once('end', () => (hasLeft = true)));
+    const flush = (end: (error?: Error) => void): void => {
+      hasLeft = mayLeave();
+      end(hasLeft ? undefined : new HeldBackError());
+    };
+    message.processFunc((whole) =>
+      whole.pipe(new Transform({ transform: (chunk, _, next) => next(null, chunk), flush })),
+    );
     done();
   });
   try {
@@ -134,7 +145,8 @@ export async function sendMail(server: MailServer, { to, unsubscribeUrl, ...mail
     });
     return { kind: 'accepted', providerId: sent.messageId };
   } catch (error) {
-    return await deliveryOf(error, server, hasLeft);
+    if (hasLeft === false) throw new HeldBackError();
+    return await deliveryOf(error, server, hasLeft ?? false);
   }
 }
 

@@ -1,4 +1,5 @@
 import { connectionFault } from '#kernel/errors.ts';
+import { isHeldBack } from '#kernel/held_request.ts';
 import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
 import { fieldsOf, parseFields } from '#notify/places/text.ts';
 
@@ -57,6 +58,7 @@ export async function exchange(http: PlaceHttp, request: PlaceRequest): Promise<
     const answer = text.slice(0, ANSWER_LENGTH_MAX).toWellFormed().replaceAll('\0', '');
     return { kind: 'answered', status, afterMs, text, exchange: { body, status, answer } };
   } catch (error) {
+    if (isHeldBack(error)) throw error;
     return {
       kind: 'failed',
       outcome: { kind: 'retry', reason: sentenceOf(connectionFault(error)), body, status: null, answer: null },

@@ -1,6 +1,10 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https, { type RequestOptions } from 'node:https';
+
 import type twilio from 'twilio';
 
 import { certificateFault, isNotConnected } from '#kernel/errors.ts';
+import { holdUntilConnected, mayHaveLeft } from '#kernel/held_request.ts';
 import type { CallbackProvider, Delivery } from '#notify/channel.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
@@ -80,19 +84,30 @@ export interface TwilioAccount {
 }
 
 /** Loads the library when it is first needed: it is large, and most processes send nothing. */
-export type TwilioClient = () => Promise<ReturnType<typeof twilio>>;
+export type TwilioClient = () => Promise<Pick<ReturnType<typeof twilio>, 'messages' | 'calls'>>;
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Attempts for a message or call of unknown fate: waking somebody twice is better than not at all. */
 export const UNCERTAIN_ATTEMPTS_MAX = 2;
 
-/** The client never retries: the row of the notification decides what is retried and when. */
+const TRANSPORT = {
+  request(options: RequestOptions, answered: (answer: IncomingMessage) => void): ClientRequest {
+    const { request } = options.protocol === 'http:' ? http : https;
+    return holdUntilConnected(request({ timeout: REQUEST_TIMEOUT_MS, ...options }, answered));
+  },
+};
+
+/**
+ * Returns the client, which never retries: the row of the notification decides what is retried and when. It loads what
+ * sends messages and calls, so that no lease runs out meanwhile.
+ */
 export function createTwilioClient(account: TwilioAccount): TwilioClient {
   let client: ReturnType<TwilioClient> | undefined;
   const load: TwilioClient = async () => {
     const { default: twilio } = await import('twilio');
     const httpClient = new twilio.RequestClient({ autoRetry: false, timeout: REQUEST_TIMEOUT_MS, keepAlive: true });
+    httpClient.axios.defaults.transport = TRANSPORT;
     httpClient.axios.interceptors.response.use((response) => {
       const retryAfterSeconds = Number(response.headers['retry-after']);
       if (!isTemporary(response.status) || !(retryAfterSeconds > 0)) return response;
@@ -100,7 +115,8 @@ export function createTwilioClient(account: TwilioAccount): TwilioClient {
     });
     const loaded = twilio(account.accountSid, account.authToken, { httpClient, lazyLoading: true });
     if (account.apiBase !== undefined) loaded.api.baseUrl = account.apiBase;
-    return loaded;
+    const { messages, calls } = loaded;
+    return { messages, calls };
   };
   return () => (client ??= load());
 }
@@ -123,7 +139,7 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
 /**
  * Returns the delivery for a failed request. The library throws three shapes: its own error with a numeric code, one
  * without any, and the transport's error with a text as code. A certificate that is not accepted has let nothing pass.
- * A timeout, or a connection lost after the request had left, is uncertain: it may have been sent.
+ * A timeout, or a connection lost after the request had left, is uncertain: it may have been sent. Before, it was not.
  */
 export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };
@@ -138,6 +154,6 @@ export function deliveryOfError(error: unknown): Delivery {
   }
   const certificate = certificateFault(error);
   if (certificate !== null) return { kind: 'rejected', reason: `provider_https_${certificate}` };
-  if (isNotConnected(error)) return { kind: 'retry', reason: 'provider_unreachable' };
+  if (isNotConnected(error) || !mayHaveLeft(error)) return { kind: 'retry', reason: 'provider_unreachable' };
   return { kind: 'uncertain', reason: 'provider_silent' };
 }

@@ -1,3 +1,4 @@
+import { HeldBackError, isHeldBack } from '#kernel/held_request.ts';
 import type { ChannelSender } from '#notify/channel.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import { deliveryOfError, type TwilioClient, UNCERTAIN_ATTEMPTS_MAX } from '#notify/twilio/client.ts';
@@ -27,6 +28,7 @@ export function twilioSender(client: TwilioClient, channel: TwilioChannel): Chan
         const { sid } = await channel.create(twilio, outgoing);
         return { kind: 'accepted', providerId: sid };
       } catch (error) {
+        if (isHeldBack(error)) throw new HeldBackError();
         return deliveryOfError(error);
       }
     },

@@ -41,10 +41,19 @@ export type Outcome =
  * Writes the outcome of a message to the notification log and to the timelines of its incidents; for a digest, that of
  * every message in it. An outcome only moves a message forward: one that is late, doubled or out of order changes
  * nothing. A person whose last channel has failed is skipped at once.
+ *
+ * @param onlyIfHeld whether the outcome counts only while the message is in the attempt of `notification`, and no other
+ *   process has taken it over
  */
-export async function recordOutcome(unit: UnitOfWork, notification: NotificationRow, outcome: Outcome): Promise<void> {
+export async function recordOutcome(
+  unit: UnitOfWork,
+  notification: NotificationRow,
+  outcome: Outcome,
+  { onlyIfHeld = false } = {},
+): Promise<void> {
   const { stores, now } = unit;
   const incidents = await lockIncidentsOf(stores, notification);
+  if (onlyIfHeld && !(await stores.deliveries.lockHeld(notification))) return;
   if (outcome.status === 'retry') {
     await recordRetry(unit, notification, outcome);
     return;

@@ -1,4 +1,5 @@
 import { isUnavailable, messageOf } from '#kernel/errors.ts';
+import { isHeldBack, whileMayLeave } from '#kernel/held_request.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
@@ -70,6 +71,8 @@ const EXTEND_EVERY_MS = 700;
 const HELD_MS_MAX = 60_000;
 /** Rest of a lease below which nothing is sent. */
 const LEFT_MS_MIN = 1_000;
+/** A process that is too slow to send within a lease must send at last: better twice than never. */
+const HELD_BACK_MAX = 5;
 
 /**
  * Sends one notification, if it is still to be sent. One transaction claims it before the provider is called, another
@@ -84,16 +87,16 @@ export async function sendNotification(
   const waiting = await stores.notifications.find(notificationId);
   if (waiting === null) return null;
   const sender = runtime.senders.get(waiting.channel);
-  const leaseUntil = leaseOf(runtime);
-  const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseUntil));
+  const term = nextTerm(runtime);
+  const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, term.until));
   if (claimed === null) return await stores.deliveries.findQueuedDueAt(notificationId);
   const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
   const uncertainAttemptsMax = sender?.uncertainAttemptsMax ?? 1;
   await inSpan(`send ${claimed.channel}`, { kind: 'client', parent: claimed.traceparent }, async (span) => {
     const delivery: Delivery | null = hasLeft
       ? { kind: 'rejected', reason: 'left_organization' }
-      : await whileHeld(runtime, claimed, async () =>
-          sendOnce(runtime, sender, { claimed, leaseUntil }, await writeMessage(stores, claimed)),
+      : await whileHeld(runtime, claimed, term, async (lease) =>
+          sendOnce(runtime, sender, { claimed, lease }, await writeMessage(stores, claimed)),
         );
     if (delivery === null) return;
     span?.set({ ...describe(claimed), 'tocsin.provider_answer': delivery.kind });
@@ -104,7 +107,7 @@ export async function sendNotification(
     if (delivery.kind !== 'accepted') span?.set({ 'tocsin.provider_reason': delivery.reason });
     await inUnitOfWork(runtime, async (unit) => {
       const outcome = outcomeOf(claimed, delivery, { uncertainAttemptsMax, now: unit.now, random: Math.random() });
-      await recordOutcome(unit, claimed, outcome);
+      await recordOutcome(unit, claimed, outcome, { onlyIfHeld: delivery.kind !== 'accepted' });
     });
   });
   return null;
@@ -120,26 +123,53 @@ function describe({ id, incidentId, attempts, channel }: ClaimedNotification): R
   };
 }
 
-function leaseOf({ clock }: DeliveryRuntime): Temporal.Instant {
-  return clock.now().add({ milliseconds: LEASE_MS });
+/** Lease of a claimed message. */
+interface Lease {
+  /** Whether nobody else takes the message over in the next moment. It reads clocks, and asks nobody. */
+  covers(): boolean;
+  /** Extends the lease; false if another process has taken the message over. */
+  extend(): Promise<boolean>;
 }
 
-/** Whether nobody else takes the message over before its lease can be extended. */
-function covers(leaseUntil: Temporal.Instant, { clock }: DeliveryRuntime): boolean {
-  return clock.now().epochMilliseconds + LEFT_MS_MIN <= leaseUntil.epochMilliseconds;
+/** Time for which a lease is asked. */
+interface Term {
+  readonly until: Temporal.Instant;
+  /** Time of day when it was asked for: other clocks stand still while a machine is suspended. */
+  readonly askedAtMs: number;
+}
+
+function nextTerm({ clock }: DeliveryRuntime): Term {
+  return { until: clock.now().add({ milliseconds: LEASE_MS }), askedAtMs: Date.now() };
+}
+
+function leaseOf(runtime: DeliveryRuntime, claimed: ClaimedNotification, first: Term): Lease {
+  const { deliveries } = storesOf(runtime.db.session());
+  let term = first;
+  return {
+    covers: () =>
+      runtime.clock.now().epochMilliseconds + LEFT_MS_MIN <= term.until.epochMilliseconds &&
+      Date.now() + LEFT_MS_MIN <= term.askedAtMs + LEASE_MS,
+    async extend() {
+      const next = nextTerm(runtime);
+      if (!(await deliveries.extend(claimed, next.until))) return false;
+      term = next;
+      return true;
+    },
+  };
 }
 
 /** Keeps the message for as long as the work on it takes, which may be long where a provider is slow. */
 async function whileHeld<Result>(
   runtime: DeliveryRuntime,
   claimed: ClaimedNotification,
-  work: () => Promise<Result>,
+  first: Term,
+  work: (lease: Lease) => Promise<Result>,
 ): Promise<Result> {
-  const { deliveries } = storesOf(runtime.db.session());
+  const lease = leaseOf(runtime, claimed, first);
   const until = performance.now() + HELD_MS_MAX;
   const extend = (): void => {
     if (performance.now() > until) return;
-    deliveries.extend(claimed, leaseOf(runtime)).catch((error: unknown) => {
+    lease.extend().catch((error: unknown) => {
       runtime.log.warn(
         { notificationId: claimed.id, err: messageOf(error) },
         'failed to extend the lease of a message',
@@ -148,17 +178,20 @@ async function whileHeld<Result>(
   };
   const extending = setInterval(extend, EXTEND_EVERY_MS);
   try {
-    return await work();
+    return await work(lease);
   } finally {
     clearInterval(extending);
   }
 }
 
-/** Sends the message once; null if another process has taken it over. */
+/**
+ * Sends the message once; null if another process has taken it over. Whether this one still has it is asked of the
+ * clocks after the connection to the provider is established, right before the message leaves.
+ */
 async function sendOnce(
   runtime: DeliveryRuntime,
   sender: ChannelSender | undefined,
-  { claimed, leaseUntil }: { readonly claimed: ClaimedNotification; readonly leaseUntil: Temporal.Instant },
+  { claimed, lease }: { readonly claimed: ClaimedNotification; readonly lease: Lease },
   outgoing: OutgoingMessage | null,
 ): Promise<Delivery | null> {
   if (sender === undefined) return { kind: 'rejected', reason: 'channel_not_configured' };
@@ -169,13 +202,16 @@ async function sendOnce(
       const providerId = await findSent(deliveries, sender, claimed, outgoing);
       if (providerId !== null) return { kind: 'accepted', providerId };
     }
-    // The answer to the claim may have come late, over a network that was cut meanwhile.
-    let heldUntil = claimed.isUncertain ? null : leaseUntil;
-    while (heldUntil === null || !covers(heldUntil, runtime)) {
-      heldUntil = leaseOf(runtime);
-      if (!(await deliveries.extend(claimed, heldUntil))) return null;
+    for (let heldBack = 0; ; heldBack += 1) {
+      // The answer to the claim may have come late, over a network that was cut meanwhile.
+      while (!lease.covers()) if (!(await lease.extend())) return null;
+      const mayLeave = heldBack < HELD_BACK_MAX ? lease.covers : () => true;
+      const delivery = await whileMayLeave(mayLeave, () => sender.send(outgoing)).catch((error: unknown) => {
+        if (isHeldBack(error)) return null;
+        throw error;
+      });
+      if (delivery !== null) return delivery;
     }
-    return await sender.send(outgoing);
   } catch (error) {
     // Whether it was sent cannot be found out now: the claim stays, so that the next try asks, too.
     if (isUnavailable(error)) throw error;

@@ -107,6 +107,18 @@ export class DeliveryStore extends PostgresStore {
     return rowsChanged(extended) > 0;
   }
 
+  /** Whether a message is in this attempt, and no other worker has taken it over. Locked until the transaction ends. */
+  async lockHeld({ id, attempts }: Pick<NotificationRow, 'id' | 'attempts'>): Promise<boolean> {
+    const held = await this.selectFrom('notifications')
+      .select('id')
+      .where('id', '=', id)
+      .where('status', '=', 'sending')
+      .where('attempts', '=', attempts)
+      .forUpdate()
+      .executeTakeFirst();
+    return held !== undefined;
+  }
+
   /** Notes what the provider calls this message, unless that is known. */
   async setProviderId(notificationId: Id<'notification'>, providerId: string): Promise<void> {
     await this.updateTable('notifications')

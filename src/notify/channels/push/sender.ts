@@ -2,6 +2,7 @@ import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import { isIP } from 'node:net';
 
 import { certificateFault, isNotConnected } from '#kernel/errors.ts';
+import { isHeldBack } from '#kernel/held_request.ts';
 import type { Id } from '#kernel/ids.ts';
 import { proposalText } from '#modules/agents/decide/proposal.ts';
 import { INTERNAL_NAME } from '#modules/contacts/decide/subscription_faults.ts';
@@ -146,6 +147,7 @@ async function sendTo(
     });
     return deliveryOfAnswer(answer);
   } catch (error) {
+    if (isHeldBack(error)) throw error;
     return deliveryOfError(error);
   }
 }
