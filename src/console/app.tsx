@@ -34,7 +34,7 @@ function followOtherTabs(queryClient: QueryClient, router: AnyRouter): void {
   });
 }
 
-/** Area where notices appear. Their code is loaded on the first interaction; an earlier notice waits for it. */
+/** Area where notices and the question before something is lost appear. Their code is loaded on the first interaction; an earlier notice waits for it. */
 export function Notices() {
   const [List, setList] = useState<ComponentType | null>(null);
   const { length } = useNotifications().notifications;

@@ -1,5 +1,8 @@
 import { Modal } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+
+import { askThen, type Loss, Losses } from '#console/components/leaving.ts';
+import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 
 export interface DialogProps {
   readonly title: ReactNode;
@@ -14,17 +17,20 @@ export interface DialogProps {
 
 /** Implementation of `Dialog`, in a file that is loaded when the first dialog is near. */
 export function ModalDialog({ title, onClose, isWide = false, size, isShownOnce = false, children }: DialogProps) {
+  const [losses] = useState(() => new Set<{ readonly loss: Loss }>());
+  const close = (): void => askThen([...losses][0]?.loss, onClose);
+  useCloseOnBack(true, close);
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={close}
       title={title}
       size={size ?? (isWide ? 'lg' : 'md')}
       withCloseButton={!isShownOnce}
       closeOnClickOutside={!isShownOnce}
       closeOnEscape={!isShownOnce}
     >
-      {children}
+      <Losses value={losses}>{children}</Losses>
     </Modal>
   );
 }

@@ -1,9 +1,10 @@
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { useId } from 'react';
+import { useId, useState } from 'react';
 
 import classes from '#console/components/forms/copy_field.module.css';
 import { IconButton } from '#console/components/buttons.tsx';
+import { AskBeforeLeaving } from '#console/components/dialog.tsx';
 
 const LOOK = { variant: 'subtle', color: 'gray', size: 36 } as const;
 
@@ -12,14 +13,18 @@ interface CopyFieldProps {
   readonly value: string;
   /** Whether the secret is masked, so that there is nothing to copy. */
   readonly isMasked?: boolean;
+  /** Whether the value cannot be shown again: until it is copied, leaving asks. */
+  readonly isShownOnce?: boolean;
 }
 
 /** A text with a button that copies it. */
-export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
+export function CopyField({ label, value, isMasked = false, isShownOnce = false }: CopyFieldProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
+  const [isTaken, setIsTaken] = useState(false);
   const id = useId();
   return (
-    <div role="group" aria-labelledby={id}>
+    <div role="group" aria-labelledby={id} onCopy={() => setIsTaken(true)}>
+      {isShownOnce && !isTaken && <AskBeforeLeaving loss="secret" />}
       <span className={`${classes.label} small strong`} id={id}>
         {label}
       </span>
@@ -29,7 +34,10 @@ export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
           <IconButton
             {...LOOK}
             label={clipboard.copied ? 'Copied' : `Copy ${label}`}
-            onClick={() => clipboard.copy(value)}
+            onClick={() => {
+              clipboard.copy(value);
+              setIsTaken(true);
+            }}
           >
             {clipboard.copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
           </IconButton>

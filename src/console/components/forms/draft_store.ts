@@ -27,10 +27,15 @@ export function readDraft(key: string, nowMs = Date.now()): StoredDraft | null {
   return draft === null || nowMs - draft.at > KEPT_MS ? null : draft;
 }
 
-/** Stores a draft unless it is too long or holds one of our secrets. If there are too many, removes the oldest. */
+/** Whether this input is neither too long to be stored nor holds one of our secrets. */
+export function isStorable(text: string): boolean {
+  return text.length <= CHARACTERS_MAX && !text.includes(SECRET);
+}
+
+/** Stores a draft that is storable. If there are too many, removes the oldest. */
 export function writeDraft(key: string, draft: StoredDraft): void {
   const text = JSON.stringify(draft);
-  if (text.length > CHARACTERS_MAX || text.includes(SECRET)) return removeDraft(key);
+  if (!isStorable(text)) return removeDraft(key);
   try {
     localStorage.setItem(key, text);
     pruneDrafts(draft.at);

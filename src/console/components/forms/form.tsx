@@ -1,38 +1,91 @@
 import { Button, Group } from '@mantine/core';
-import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, createContext, type FormEvent, use, useEffect, useRef, useState } from 'react';
 
 import { ApiError, isApiError } from '#console/api/http.ts';
+import { AskBeforeLeaving } from '#console/components/dialog.tsx';
+import { askThen } from '#console/components/leaving.ts';
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'ref' | 'noValidate' | 'onSubmit'> {
   /** Error of the server's refusal; null if there is none. */
   readonly error: unknown;
+  /** Draft that keeps the input. Without one, the person is asked before the input is lost. */
+  readonly draft?: FormDraft | undefined;
+  /** Whether it takes one moment to fill in again, as at sign-in: leaving never asks. */
+  readonly isQuick?: boolean;
   readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
 }
 
+/** The part of a `Draft` that the frame of a form needs. */
+interface FormDraft {
+  readonly conflicts: readonly unknown[];
+  readonly isChanged: boolean;
+  readonly isStored: boolean;
+  readonly discard: () => void;
+}
+
+const Unsent = createContext<{ readonly draft: FormDraft | undefined; readonly isTyped: boolean }>({
+  draft: undefined,
+  isTyped: false,
+});
+
 /**
  * Form that shows faults at its fields and never leaves the page. The first faulty field gets the focus when the form
- * is sent or refused.
+ * is sent or refused. Nothing that was typed is lost without a question: a draft keeps it, or leaving asks.
  */
-export function Form({ error, onSubmit, ...others }: FormProps) {
+export function Form({ error, draft, isQuick = false, onSubmit, children, ...others }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [sent, setSent] = useState(0);
+  const [isTyped, setIsTyped] = useState(false);
   useEffect(() => {
     if (sent === 0) return;
     // A part of the form may bring a form of its own (`Confirm` above a card).
     const faulty = form.current?.querySelector<HTMLElement>('[aria-invalid=true]');
-    if (faulty?.closest('form') === form.current) faulty?.focus();
+    const isFaulty = faulty?.closest('form') === form.current;
+    if (isFaulty) faulty?.focus();
+    setIsTyped(isFaulty || (error !== null && error !== undefined));
   }, [sent, error]);
+  const isLost = draft === undefined ? isTyped && !isQuick : draft.isChanged && !draft.isStored;
   return (
     <form
       {...others}
       noValidate
       ref={form}
+      onInput={({ target, currentTarget }) => {
+        if (target instanceof Element && target.closest('form') === currentTarget) setIsTyped(true);
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         setSent((count) => count + 1);
         onSubmit(event);
       }}
-    />
+    >
+      <Unsent value={{ draft, isTyped }}>{children}</Unsent>
+      {isLost && <AskBeforeLeaving loss="input" />}
+    </form>
+  );
+}
+
+interface CancelButtonProps {
+  readonly size?: 'sm';
+  readonly onCancel: () => void;
+  readonly children?: string;
+}
+
+/** Button in a form that drops its input, after a question if there is any, and its draft. */
+export function CancelButton({ onCancel, children = 'Cancel', ...look }: CancelButtonProps) {
+  const { draft, isTyped } = use(Unsent);
+  const cancel = (): void => {
+    draft?.discard();
+    onCancel();
+  };
+  return (
+    <Button
+      {...look}
+      variant="default"
+      onClick={() => askThen((draft?.isChanged ?? isTyped) ? 'input' : undefined, cancel)}
+    >
+      {children}
+    </Button>
   );
 }
 
@@ -73,31 +126,22 @@ interface SubmitButtonsProps {
   readonly label: string;
   readonly isPending: boolean;
   readonly isDisabled?: boolean;
-  /** Draft of the form: nothing is sent while it has conflicts, and Cancel discards it. */
-  readonly draft?: { readonly conflicts: readonly unknown[]; readonly startOver: () => void };
   readonly cancel?: string;
   readonly onCancel: () => void;
 }
 
-/** Buttons at the end of the form of a dialog. */
+/** Buttons at the end of a form. Nothing is sent while its draft has conflicts. */
 export function SubmitButtons({
   label,
   isPending,
   isDisabled = false,
-  draft,
   cancel = 'Cancel',
   onCancel,
 }: SubmitButtonsProps) {
-  const hasConflicts = draft !== undefined && draft.conflicts.length > 0;
-  const discard = (): void => {
-    draft?.startOver();
-    onCancel();
-  };
+  const hasConflicts = (use(Unsent).draft?.conflicts.length ?? 0) > 0;
   return (
     <Group justify="flex-end">
-      <Button variant="default" onClick={discard}>
-        {cancel}
-      </Button>
+      <CancelButton onCancel={onCancel}>{cancel}</CancelButton>
       <Button type="submit" loading={isPending} disabled={isDisabled || hasConflicts}>
         {label}
       </Button>

@@ -57,7 +57,7 @@ export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormP
         </Button>
       )}
       {codes.length > 0 && (
-        <Form error={attempt.error} onSubmit={form.onSubmit(submit)}>
+        <Form error={attempt.error} isQuick onSubmit={form.onSubmit(submit)}>
           <Stack>
             <TextInput
               {...form.getInputProps('text')}

@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent, useState } from 'react';
 
 import {
   draftKey,
+  isStorable,
   readDraft,
   removeDraft,
   type StoredDraft,
@@ -15,10 +16,16 @@ import { useOrganization } from '#console/shell/organization.tsx';
 export interface Draft<Values> {
   /** Time when the person entered the values that the form began with; null if it began with the stored data. */
   readonly restoredAt: number | null;
+  /** Whether the form holds input. */
+  readonly isChanged: boolean;
+  /** Whether this browser keeps the input: not if it is a secret or too long. */
+  readonly isStored: boolean;
   /** Fields that somebody else has changed, too. Sending now would overwrite their change. */
   readonly conflicts: readonly Conflict<Values>[];
   /** Ends the draft. Call it when the server has accepted the form. */
   readonly done: () => void;
+  /** Discards the input. */
+  readonly discard: () => void;
   /** Discards the input, and offers it again for 10 s. */
   readonly startOver: () => void;
   readonly keepMine: (field: keyof Values & string) => void;
@@ -109,7 +116,7 @@ export function useDraftOf<Values extends object>({
     if (isSame(kept(values), kept(startedFrom))) return removeDraft(key);
     writeDraft(key, { at: Date.now(), base: kept(startedFrom), values: kept(values) });
   });
-  /** Offers what was entered again: nobody loses it by a press on Cancel. */
+  /** Offers what was entered again: nobody loses it by one press. */
   const offerToRestore = (): void => {
     const kept = (all: Values) => without(all, secrets);
     const dropped = { base: kept(startedFrom), values: kept(values) };
@@ -124,11 +131,20 @@ export function useDraftOf<Values extends object>({
   };
   const content = JSON.stringify([values, startedFrom]);
   useEffect(() => save(), [content]);
+  const discard = (): void => {
+    removeDraft(key);
+    setValues(base);
+    setStartedFrom(base);
+    setIsRestored(false);
+  };
 
   return {
     startedFrom,
     restoredAt: isRestored && saved !== null ? saved.at : null,
+    isChanged: !isSame(values, startedFrom),
+    isStored: isStorable(content) && secrets.every((field) => isSame(values[field], startedFrom[field])),
     conflicts: merged.conflicts,
+    discard,
     done: () => {
       removeDraft(key);
       setStartedFrom(values);
@@ -136,11 +152,8 @@ export function useDraftOf<Values extends object>({
       setIsRestored(false);
     },
     startOver: () => {
-      removeDraft(key);
       offerToRestore();
-      setValues(base);
-      setStartedFrom(base);
-      setIsRestored(false);
+      discard();
     },
     keepMine: (field: keyof Values & string) => setStartedFrom({ ...startedFrom, [field]: base[field] }),
     takeTheirs: (field: keyof Values & string) => {

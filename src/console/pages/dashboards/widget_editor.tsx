@@ -162,7 +162,7 @@ export function WidgetEditor(props: WidgetEditorProps) {
   };
   return (
     <Dialog title={widget === null ? 'Add a widget' : 'Edit the widget'} onClose={onClose} size="64rem">
-      <Form error={null} onSubmit={() => save()}>
+      <Form error={null} draft={draft} onSubmit={() => save()}>
         <DraftNotice draft={draft} labels={LABELS} />
         <div className={layout.layout}>
           <Stack>
@@ -295,12 +295,7 @@ export function WidgetEditor(props: WidgetEditorProps) {
               value={leadsTo}
               onChange={(chosen) => change({ leadsTo: chosen })}
             />
-            <SubmitButtons
-              label={widget === null ? 'Add' : 'Apply'}
-              isPending={false}
-              draft={draft}
-              onCancel={onClose}
-            />
+            <SubmitButtons label={widget === null ? 'Add' : 'Apply'} isPending={false} onCancel={onClose} />
           </Stack>
         </div>
       </Form>

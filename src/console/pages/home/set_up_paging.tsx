@@ -58,13 +58,9 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
       onClose();
     },
   });
-  const cancel = (): void => {
-    draft.startOver();
-    onClose();
-  };
   return (
     <Dialog onClose={onClose} title="Set up paging">
-      <Form error={settingUp.error} onSubmit={form.onSubmit((values) => settingUp.mutate(values))}>
+      <Form error={settingUp.error} draft={draft} onSubmit={form.onSubmit((values) => settingUp.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
           {isNew && (
@@ -107,7 +103,7 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
           {settingUp.isError && (
             <ErrorAlert title="Nothing was set up" error={settingUp.error} atFields={form.values} />
           )}
-          <SubmitButtons label="Set up" isPending={settingUp.isPending} onCancel={cancel} />
+          <SubmitButtons label="Set up" isPending={settingUp.isPending} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

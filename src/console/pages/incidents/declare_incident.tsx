@@ -9,7 +9,7 @@ import { refreshIncidents } from '#console/api/incidents.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
+import { CancelButton, faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
@@ -74,7 +74,7 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
   const { serviceId, escalationPolicyId } = form.values;
   return (
     <Dialog onClose={onClose} title="Declare an incident">
-      <Form error={declaring.error} onSubmit={form.onSubmit((values) => declaring.mutate(values))}>
+      <Form error={declaring.error} draft={draft} onSubmit={form.onSubmit((values) => declaring.mutate(values))}>
         <Stack>
           <DraftNotice
             draft={draft}
@@ -107,9 +107,7 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
             <ErrorAlert title="The incident was not declared" error={declaring.error} atFields={form.values} />
           )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+            <CancelButton onCancel={onClose} />
             <Button type="submit" color="red" loading={declaring.isPending}>
               {escalationPolicyId === '' || escalationPolicyId === NOBODY ? 'Declare' : 'Declare and page'}
             </Button>

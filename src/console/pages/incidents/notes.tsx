@@ -7,7 +7,7 @@ import { ActionMenu } from '#console/components/action_menu.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
+import { CancelButton, faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -96,7 +96,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
     );
   });
   return (
-    <Form error={adding.error} onSubmit={submit} className={`${classes.form} stack spaced`}>
+    <Form error={adding.error} draft={draft} onSubmit={submit} className={`${classes.form} stack spaced`}>
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         ref={field}
@@ -196,7 +196,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
     );
   });
   return (
-    <Form error={editing.error} onSubmit={submit} className={`${classes.form} stack spaced`}>
+    <Form error={editing.error} draft={draft} onSubmit={submit} className={`${classes.form} stack spaced`}>
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         aria-label="Note"
@@ -210,16 +210,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
       />
       {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} atFields={{ text }} />}
       <Group justify="flex-end">
-        <Button
-          size="sm"
-          variant="default"
-          onClick={() => {
-            draft.startOver();
-            onClose();
-          }}
-        >
-          Cancel
-        </Button>
+        <CancelButton size="sm" onCancel={onClose} />
         <Button type="submit" size="sm" loading={editing.isPending} disabled={draft.conflicts.length > 0}>
           Save
         </Button>

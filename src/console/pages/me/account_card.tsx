@@ -40,7 +40,7 @@ export function AccountCard() {
   });
   return (
     <Card title="Account">
-      <Form error={naming.error} onSubmit={form.onSubmit(({ name }) => naming.mutate(name))}>
+      <Form error={naming.error} draft={draft} onSubmit={form.onSubmit(({ name }) => naming.mutate(name))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <Group align="end">

@@ -93,6 +93,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
     >
       <Form
         error={saving.error}
+        draft={draft}
         onSubmit={form.onSubmit((values) =>
           saving.mutate({ ...values, phone: withoutSeparators(values.phone) || null }),
         )}

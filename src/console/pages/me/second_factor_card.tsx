@@ -289,7 +289,7 @@ function RecoveryCodes({ codes, onClose }: { readonly codes: readonly string[]; 
             <List.Item key={code}>{code}</List.Item>
           ))}
         </List>
-        <CopyField label="All codes" value={codes.join(' ')} />
+        <CopyField label="All codes" value={codes.join(' ')} isShownOnce />
         <Group justify="flex-end">
           <Button onClick={onClose}>I have saved them</Button>
         </Group>

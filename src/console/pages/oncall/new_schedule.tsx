@@ -90,6 +90,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
       error={creating.error}
       onSubmit={() => creating.mutate()}
       onCancel={() => void navigate({ to: '/oncall' })}
+      stored={stored}
       notice={<DraftNotice draft={stored} labels={SCHEDULE_LABELS} />}
       team={(fault) =>
         firstTeamId === null ? (

@@ -1,10 +1,10 @@
 import { Button, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 
 import { isApiError, serverNow } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
+import { CancelButton, Form } from '#console/components/forms/form.tsx';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
@@ -27,7 +27,8 @@ interface ScheduleFormProps {
   /** Id of the team; empty for one that is created with the schedule. */
   readonly teamId: string;
   /** Notice on an earlier draft. */
-  readonly notice?: ReactNode;
+  readonly notice: ReactNode;
+  readonly stored: ComponentProps<typeof Form>['draft'];
   /** Renders the field of the team, with its fault. */
   readonly team?: (fault: string | undefined) => ReactNode;
   /** Content between the fields and the buttons. */
@@ -49,6 +50,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
     onChange,
     teamId,
     notice,
+    stored,
     team,
     further,
     button,
@@ -73,6 +75,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
     <PersonColors value={names.colorOf}>
       <Form
         error={error}
+        draft={stored}
         className={classes.form}
         onSubmit={() => submit()}
         onKeyDown={(event) => {
@@ -116,9 +119,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
               <span className={classes.hint}>
                 <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
               </span>
-              <Button variant="default" onClick={onCancel}>
-                Cancel
-              </Button>
+              <CancelButton onCancel={onCancel} />
               <Button type="submit" loading={isPending} disabled={isBlocked}>
                 {button}
               </Button>

@@ -228,6 +228,7 @@ function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormProps) {
   return (
     <Form
       error={swapping.error}
+      draft={draft}
       onSubmit={() => {
         if (other !== undefined)
           swapping.mutate({ first: inputOf(scheduleId, offered), second: inputOf(scheduleId, other) });
@@ -275,7 +276,6 @@ function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormProps) {
           isPending={swapping.isPending}
           isDisabled={other === undefined}
           cancel="Back"
-          draft={draft}
           onCancel={onBack}
         />
       </Stack>

@@ -33,7 +33,6 @@ export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
       atFields={form.values}
       draft={draft}
       labels={{ name: 'Name' }}
-      keepsDraft
       submit="Create"
       onSubmit={form.onSubmit((values) => creating.mutate(values))}
     >

@@ -251,7 +251,6 @@ function EditMember({ member, onClose }: { readonly member: TeamMember; readonly
       atFields={form.values}
       draft={draft}
       labels={CONTACT_LABELS}
-      keepsDraft
       submit="Save"
       onSubmit={form.onSubmit((values) => saving.mutate(values))}
     >

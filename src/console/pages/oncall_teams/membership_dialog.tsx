@@ -66,7 +66,6 @@ export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onCl
       atFields={shown}
       draft={draft}
       labels={{ teamId: 'Team', userId: 'Person', ...CONTACT_LABELS }}
-      keepsDraft
       submit="Add"
       onSubmit={form.onSubmit((values) => adding.mutate(values))}
     >

@@ -45,7 +45,6 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
       atFields={form.values}
       draft={draft}
       labels={{ name: 'Name' }}
-      keepsDraft
       submit="Save"
       onSubmit={form.onSubmit((values) => saving.mutate(values))}
     >

@@ -125,7 +125,7 @@ function MadeSecret({ name, secret, onClose }: MadeSecretProps) {
     <Dialog onClose={onClose} title={named`${name} is saved`} isShownOnce>
       <Stack>
         <Text size="sm">The receiver verifies messages with this secret. Tocsin cannot show it again.</Text>
-        <CopyField label="Signing secret" value={secret} />
+        <CopyField label="Signing secret" value={secret} isShownOnce />
         <Group justify="flex-end">
           <Button onClick={onClose}>I have copied it</Button>
         </Group>

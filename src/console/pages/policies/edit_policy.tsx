@@ -81,10 +81,7 @@ function Form({ policy }: { readonly policy: PolicyDetails }) {
       isPending={saving.isPending}
       error={saving.error}
       onSave={() => saving.mutate()}
-      onCancel={() => {
-        draft.startOver();
-        void toPolicy();
-      }}
+      onCancel={() => void toPolicy()}
     />
   );
 }

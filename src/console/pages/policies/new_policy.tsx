@@ -127,10 +127,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
       isPending={creating.isPending}
       error={creating.error}
       onSave={() => creating.mutate()}
-      onCancel={() => {
-        draft.startOver();
-        void navigate({ to: '/oncall/policies' });
-      }}
+      onCancel={() => void navigate({ to: '/oncall/policies' })}
     >
       <Templates onChoose={fromTemplate} isDisabled={hasTeam && team.isPending} />
       {isCut && (

@@ -7,7 +7,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
+import { CancelButton, faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import type { Draft } from '#console/components/forms/use_draft.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
 import { Steps } from '#console/components/forms/steps.tsx';
@@ -96,7 +96,7 @@ export function PolicyForm(props: PolicyFormProps) {
   };
   return (
     <div className={classes.editor}>
-      <Form error={error} onKeyDownCapture={onKey} onSubmit={() => save()}>
+      <Form error={error} draft={draft} onKeyDownCapture={onKey} onSubmit={() => save()}>
         <DraftNotice
           draft={draft}
           labels={{ name: 'Name', teamId: 'Team', steps: 'Steps', repeat: 'Repetition', hours: 'Hours' }}
@@ -192,9 +192,7 @@ export function PolicyForm(props: PolicyFormProps) {
           {announcement}
         </div>
         <div className={classes.foot}>
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
+          <CancelButton onCancel={onCancel} />
           <Button type="submit" loading={isPending} disabled={draft.conflicts.length > 0}>
             {button}
           </Button>

@@ -87,6 +87,7 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
   return (
     <Form
       error={saving.error}
+      draft={draft}
       onSubmit={() => {
         setIsSent(true);
         if (input !== null && draft.conflicts.length === 0 && !saving.isPending) saving.mutate(input);
@@ -141,12 +142,7 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
             }
           />
         )}
-        <SubmitButtons
-          label={edited === null ? 'Create' : 'Save'}
-          isPending={saving.isPending}
-          draft={draft}
-          onCancel={onDone}
-        />
+        <SubmitButtons label={edited === null ? 'Create' : 'Save'} isPending={saving.isPending} onCancel={onDone} />
       </Stack>
     </Form>
   );

@@ -93,7 +93,6 @@ export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
       draft={draft}
       labels={LABELS}
       show={shown}
-      keepsDraft
       submit="Create two rules"
       gap="sm"
       onSubmit={() => {

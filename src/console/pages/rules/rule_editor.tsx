@@ -16,7 +16,7 @@ import type { ComponentType, ReactNode } from 'react';
 import { isApiError } from '#console/api/http.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { Form } from '#console/components/forms/form.tsx';
+import { CancelButton, Form } from '#console/components/forms/form.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import type { Draft } from '#console/components/forms/use_draft.ts';
@@ -101,6 +101,7 @@ export function RuleEditor(props: RuleEditorProps) {
     <Page title={title} above={above}>
       <Form
         error={error}
+        draft={draft}
         className={classes.layout}
         onSubmit={form.onSubmit((entered) => {
           // The keys that submit the form ignore whether its button is disabled.
@@ -178,15 +179,7 @@ export function RuleEditor(props: RuleEditorProps) {
             <ErrorAlert title="The rule was not saved" error={error} atFields={fieldsOf(values)} />
           )}
           <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onCancel();
-              }}
-            >
-              Cancel
-            </Button>
+            <CancelButton onCancel={onCancel} />
             <Button type="submit" loading={isPending} disabled={draft.conflicts.length > 0}>
               {button}
             </Button>

@@ -76,7 +76,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title="Create a service">
-      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
+      <Form error={creating.error} draft={draft} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, teamId: 'Team', capabilities: 'Enable' }} />
           <ServiceFields propsOf={(field) => form.getInputProps(field)} />
@@ -114,7 +114,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
             <Text size="sm" c="dimmed" className="numbers">
               {showsPrices && `${euroText(wanted.length * PRICE_EUR)} a month`}
             </Text>
-            <SubmitButtons label="Create" isPending={creating.isPending} draft={draft} onCancel={onClose} />
+            <SubmitButtons label="Create" isPending={creating.isPending} onCancel={onClose} />
           </Group>
         </Stack>
       </Form>

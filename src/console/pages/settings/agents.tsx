@@ -148,6 +148,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
     <Card title="Limits" about={isOwner ? undefined : 'Only owners can change them.'}>
       <Form
         error={saving.error}
+        draft={draft}
         onSubmit={() => {
           if (isDirty && draft.conflicts.length === 0) saving.mutate();
         }}

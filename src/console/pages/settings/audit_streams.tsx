@@ -124,7 +124,7 @@ function AddStream({ hasFolder }: { readonly hasFolder: boolean }) {
         {secret !== null && (
           <>
             <Text size="sm">The receiver verifies messages with this secret. Tocsin cannot show it again.</Text>
-            <CopyField label="Signing secret" value={secret} />
+            <CopyField label="Signing secret" value={secret} isShownOnce />
           </>
         )}
         {hasFolder && (

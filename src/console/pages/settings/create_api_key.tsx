@@ -157,7 +157,7 @@ function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewAp
     <Dialog onClose={onClose} title={named`${name} is created`} isShownOnce>
       <Stack>
         <Text size="sm">Copy the key now. Tocsin stores only its hash and cannot show it again.</Text>
-        <CopyField label="API key" value={secret} />
+        <CopyField label="API key" value={secret} isShownOnce />
         <Group justify="flex-end">
           <Button onClick={onClose}>I have copied it</Button>
         </Group>

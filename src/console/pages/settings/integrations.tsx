@@ -203,7 +203,7 @@ function TraceLinkCard() {
   });
   return (
     <Card title="Traces" about="Dots in charts are single observations. Their trace ids can lead to your tracing tool.">
-      <Form error={setting.error} onSubmit={form.onSubmit((values) => setting.mutate(values))}>
+      <Form error={setting.error} draft={draft} onSubmit={form.onSubmit((values) => setting.mutate(values))}>
         <Stack gap="sm">
           <DraftNotice draft={draft} labels={{ traceLink: 'Address of a trace' }} />
           <Group align="start">

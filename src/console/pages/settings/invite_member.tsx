@@ -246,6 +246,7 @@ function Answers({ answers, onAgain, onClose }: AnswersProps) {
   const invited = answers.flatMap((answer) => ('link' in answer ? [answer] : []));
   const refused = answers.flatMap((answer) => ('fault' in answer ? [answer] : []));
   const [first] = invited;
+  const [isTaken, setIsTaken] = useState(false);
   const isAlone = answers.length === 1 && first !== undefined;
   return (
     <Dialog
@@ -268,7 +269,12 @@ function Answers({ answers, onAgain, onClose }: AnswersProps) {
           </Text>
         )}
         {invited.map(({ email, link }) => (
-          <CopyField key={email} label={isAlone ? 'Invitation link' : `Link for ${email}`} value={link} />
+          <CopyField
+            key={email}
+            label={isAlone ? 'Invitation link' : `Link for ${email}`}
+            value={link}
+            isShownOnce={!isTaken}
+          />
         ))}
         <Group justify="flex-end">
           {onAgain !== undefined && (
@@ -279,7 +285,13 @@ function Answers({ answers, onAgain, onClose }: AnswersProps) {
           {invited.length > 1 && (
             <CopyButton value={invited.map(({ email, link }) => `${email} ${link}`).join('\n')}>
               {({ copied, copy }) => (
-                <Button variant="default" onClick={copy}>
+                <Button
+                  variant="default"
+                  onClick={() => {
+                    copy();
+                    setIsTaken(true);
+                  }}
+                >
                   {copied ? 'Copied' : 'Copy all links'}
                 </Button>
               )}

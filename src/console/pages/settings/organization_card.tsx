@@ -77,7 +77,7 @@ export function OrganizationCard() {
   });
   return (
     <Card title="Organization">
-      <Form error={renaming.error} onSubmit={form.onSubmit((values) => renaming.mutate(values))}>
+      <Form error={renaming.error} draft={draft} onSubmit={form.onSubmit((values) => renaming.mutate(values))}>
         <Stack gap="sm">
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <Group align="start">

@@ -82,7 +82,7 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
         <CopyField label="Base URL" value={baseUrl} />
         {creating.data !== undefined && (
           <div>
-            <CopyField label="Token, shown this once" value={creating.data.token} />
+            <CopyField label="Token, shown this once" value={creating.data.token} isShownOnce />
           </div>
         )}
         {token === null ? (

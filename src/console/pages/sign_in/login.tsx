@@ -55,7 +55,7 @@ export function Login() {
       lead={next === undefined ? 'to see what is going on.' : 'to continue where you were.'}
       foot="New here? An owner or admin of your organization can invite you."
     >
-      <Form error={attempt.error} onSubmit={form.onSubmit((values) => attempt.mutate(values))}>
+      <Form error={attempt.error} isQuick onSubmit={form.onSubmit((values) => attempt.mutate(values))}>
         <Stack>
           {attempt.isError && (
             <ErrorAlert title="You are not logged in" error={inPlainWords(attempt.error)} atFields={form.getValues()} />

@@ -35,7 +35,7 @@ export function RequestPasswordReset() {
   }
   return (
     <SignInLayout title="Reset your password" lead="We will send you a link to choose a new one." foot={back}>
-      <Form error={requesting.error} onSubmit={form.onSubmit(({ email }) => requesting.mutate(email))}>
+      <Form error={requesting.error} isQuick onSubmit={form.onSubmit(({ email }) => requesting.mutate(email))}>
         <Stack>
           {requesting.isError && (
             <ErrorAlert title="The mail was not sent" error={requesting.error} atFields={{ email: '' }} />

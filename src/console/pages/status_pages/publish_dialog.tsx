@@ -198,7 +198,7 @@ function PublishForm({ incident: { incidentId, serviceId }, page, publication, o
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
   });
   return (
-    <Form error={publishing.error} onSubmit={form.onSubmit((values) => publishing.mutate(values))}>
+    <Form error={publishing.error} draft={draft} onSubmit={form.onSubmit((values) => publishing.mutate(values))}>
       <Stack>
         <DraftNotice draft={draft} labels={LABELS} />
         <TextInput label={LABELS.title} maxLength={200} {...form.getInputProps('title')} data-autofocus />

@@ -101,7 +101,6 @@ export function StatusPageForm({ page, onClose }: StatusPageFormProps) {
       draft={draft}
       labels={LABELS}
       show={(field, value) => shown(field, value)}
-      keepsDraft
       submit={page === null ? 'Add' : 'Save'}
       onSubmit={form.onSubmit((values) => saving.mutate(values))}
     >

@@ -4,7 +4,6 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { Confirm } from '#console/components/forms/confirm.tsx';
-import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 
 vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
@@ -46,31 +45,4 @@ test('a dangerous change needs the name, and Enter does not get around it', asyn
   fireEvent.change(screen.getByRole('textbox'), { target: { value: ' checkout ' } });
   fireEvent.submit(form);
   expect([button.disabled, onConfirm.mock.calls.length]).toEqual([false, 1]);
-});
-
-test('Cancel drops what was typed into a form without a draft only after a question', async () => {
-  const onClose = vi.fn<() => void>();
-  render(
-    <MantineProvider env="test">
-      <FormDialog
-        title="Add a place"
-        saving={{ isPending: false, error: null }}
-        submit="Add"
-        onSubmit={() => {}}
-        onClose={onClose}
-      >
-        <input aria-label="Token" />
-      </FormDialog>
-    </MantineProvider>,
-  );
-  const press = async (name: string) => fireEvent.click(await screen.findByRole('button', { name }, PATIENTLY));
-  await press('Cancel');
-  expect(onClose).toHaveBeenCalledOnce();
-  fireEvent.input(screen.getByLabelText('Token'), { target: { value: 'xoxb-1' } });
-  await press('Cancel');
-  await press('Keep editing');
-  expect(onClose).toHaveBeenCalledOnce();
-  await press('Cancel');
-  await press('Drop it');
-  expect(onClose).toHaveBeenCalledTimes(2);
 });

@@ -4,7 +4,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { SubmitButtons } from '#console/components/forms/form.tsx';
+import { Form as FormFrame, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({
@@ -16,6 +16,8 @@ vi.mock('#console/components/notice.tsx', () => ({
   showSuccess: () => {},
   showUndoable: (_message: string, undo: () => void) => offered.undo.push(undo),
 }));
+
+vi.mock('#console/components/leave_question.tsx', () => ({ LeaveBlocker: () => null }));
 
 interface Facts {
   name: string;
@@ -30,7 +32,9 @@ const onSend = vi.fn<(values: Facts) => void>();
 function Form({ base = STORED }: { readonly base?: Facts }) {
   const { form, draft } = useDraftForm<Facts>({ form: 'update_service 1', base, secrets: ['pin'] });
   return (
-    <form
+    <FormFrame
+      error={null}
+      draft={draft}
       onSubmit={form.onSubmit((values) => {
         onSend(values);
         draft.done();
@@ -40,8 +44,8 @@ function Form({ base = STORED }: { readonly base?: Facts }) {
       {(['name', 'environment', 'pin'] as const).map((field) => (
         <input key={field} aria-label={LABELS[field]} {...form.getInputProps(field)} />
       ))}
-      <SubmitButtons label="Save" isPending={false} isDisabled={!form.isDirty()} draft={draft} onCancel={() => {}} />
-    </form>
+      <SubmitButtons label="Save" isPending={false} isDisabled={!form.isDirty()} onCancel={() => {}} />
+    </FormFrame>
   );
 }
 
@@ -130,19 +134,25 @@ test('when both changed the same field, both versions are shown and the person c
   expect(localStorage).toHaveLength(0);
 });
 
-test('what Cancel drops can be had again, in the form that is open and in one that was closed, but no secret', () => {
-  const { unmount } = open();
-  press('Cancel');
-  expect(offered.undo).toEqual([]);
+test('Cancel drops the draft, and what "Start over" drops can be had again, but no secret', () => {
+  const reopen = (): void => {
+    cleanup();
+    open();
+  };
+  open();
   type('Name', 'billing');
   type('PIN', '1234');
-  press('Cancel');
+  reopen();
+  press('Start over');
+  expect(localStorage).toHaveLength(0);
   act(() => offered.undo[0]?.());
   expect(field('Name').value).toBe('billing');
-  press('Cancel');
-  unmount();
-  expect(localStorage).toHaveLength(0);
+  reopen();
+  press('Start over');
+  cleanup();
   act(() => offered.undo[1]?.());
   open();
   expect([field('Name').value, field('PIN').value]).toEqual(['billing', '']);
+  press('Cancel');
+  expect([localStorage.length, offered.undo.length]).toEqual([0, 2]);
 });

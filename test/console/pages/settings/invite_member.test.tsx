@@ -13,6 +13,7 @@ vi.mock('#console/shell/organization.tsx', () => ({
   useRefresh: () => async () => {},
 }));
 vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
+vi.mock('#console/components/leave_question.tsx', () => ({ LeaveBlocker: () => null }));
 vi.mock('#console/components/forms/team_picker.tsx', () => ({ TeamPicker: () => null, useTeamName: () => undefined }));
 
 const invoke = vi.hoisted(() => vi.fn<(orgId: string, action: string, input: object) => Promise<object>>());

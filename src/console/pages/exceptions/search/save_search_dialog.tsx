@@ -50,6 +50,7 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
     <Dialog title="Saved searches" onClose={onClose}>
       <Form
         error={saving.error}
+        draft={draft}
         onSubmit={() => {
           const missing = values.name.trim() === '' ? 'Name the search.' : null;
           setFault(missing);
@@ -78,7 +79,7 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
             />
           )}
           {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={values} />}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
+          <SubmitButtons label="Save" isPending={saving.isPending} onCancel={onClose} />
           {mine.length > 0 && (
             <div>
               <Text size="sm" fw={560}>

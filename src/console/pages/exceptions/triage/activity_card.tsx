@@ -11,7 +11,7 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
+import { CancelButton, faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
@@ -158,7 +158,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
     else editing.mutate({ groupId, activityId: comment.activityId, text, before: comment.text }, { onSuccess });
   };
   return (
-    <Form error={error} onSubmit={submit} className="stack spaced">
+    <Form error={error} draft={draft} onSubmit={submit} className="stack spaced">
       <DraftNotice draft={draft} labels={{ text: 'Comment' }} />
       <Textarea
         {...(comment === undefined && { id: 'comment' })}
@@ -181,18 +181,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
       {error !== null && <ErrorAlert title="The comment was not saved" error={error} atFields={{ text }} />}
       {(text !== '' || isPending || comment !== undefined) && (
         <Group justify="flex-end">
-          {comment !== undefined && (
-            <Button
-              size="sm"
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose?.();
-              }}
-            >
-              Cancel
-            </Button>
-          )}
+          {onClose !== undefined && <CancelButton size="sm" onCancel={onClose} />}
           <Button type="submit" size="sm" loading={isPending}>
             {comment === undefined ? 'Comment' : 'Save'}
           </Button>

@@ -70,6 +70,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
       {issueUrl === null && (
         <Form
           error={saving.error}
+          draft={draft}
           onSubmit={() => {
             const url = values.url.trim();
             const missing = /^https?:\/\/[^\s/]+/.test(url) ? null : 'Write the address of the issue: https://…';

@@ -58,16 +58,12 @@ export function SnoozeDialog({ groupIds, onClose }: SnoozeDialogProps) {
       },
     );
   };
-  const cancel = (): void => {
-    draft.startOver();
-    onClose(false);
-  };
   return (
     <Dialog
       onClose={() => onClose(false)}
       title={groupIds.length === 1 ? 'Snooze' : `Snooze ${countText(groupIds.length, 'exception')}`}
     >
-      <Form error={snoozing.error} onSubmit={submit}>
+      <Form error={snoozing.error} draft={draft} onSubmit={submit}>
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
           <Text size="sm">
@@ -100,7 +96,7 @@ export function SnoozeDialog({ groupIds, onClose }: SnoozeDialogProps) {
             error={faults['users']}
           />
           {snoozing.isError && <ErrorAlert title="Nothing was snoozed" error={snoozing.error} atFields={values} />}
-          <SubmitButtons label="Snooze" isPending={snoozing.isPending} onCancel={cancel} />
+          <SubmitButtons label="Snooze" isPending={snoozing.isPending} onCancel={() => onClose(false)} />
         </Stack>
       </Form>
     </Dialog>

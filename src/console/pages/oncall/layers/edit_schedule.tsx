@@ -79,6 +79,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
       onSubmit={() => saving.mutate()}
       onCancel={() => void back()}
       further={<JoinTeam strangers={strangers} isChecked={joinTeam} onChange={setJoinTeam} />}
+      stored={stored}
       notice={<DraftNotice draft={stored} labels={LAYERS_LABELS} show={showField} />}
     />
   );

@@ -14,6 +14,8 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { actionQuery, invoke } from '#console/api/actions.ts';
+import { AskBeforeLeaving } from '#console/components/dialog.tsx';
+import { askThen } from '#console/components/leaving.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
@@ -319,6 +321,7 @@ function NewCalendar({ names, onDone }: NewCalendarProps) {
   });
   return (
     <Stack gap={6}>
+      {text !== '' && <AskBeforeLeaving loss="input" />}
       <TextInput
         label="Name of the calendar"
         value={name}
@@ -344,7 +347,11 @@ function NewCalendar({ names, onDone }: NewCalendarProps) {
         >
           Make the calendar
         </Button>
-        <Button size="xs" variant="default" onClick={() => onDone(null)}>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => askThen(text === '' ? undefined : 'input', () => onDone(null))}
+        >
           Cancel
         </Button>
       </Group>

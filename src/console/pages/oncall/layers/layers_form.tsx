@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, Kbd, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { type ReactNode, useId, useState } from 'react';
+import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 
 import { isApiError, serverNow } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
+import { CancelButton, Form } from '#console/components/forms/form.tsx';
 import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
@@ -29,6 +29,7 @@ interface LayersFormProps {
   readonly schedule: ShownSchedule;
   /** Notice on an earlier draft. */
   readonly notice: ReactNode;
+  readonly stored: ComponentProps<typeof Form>['draft'];
   /** Content between the fields and the buttons. */
   readonly further: ReactNode;
   readonly isPending: boolean;
@@ -40,7 +41,7 @@ interface LayersFormProps {
 
 /** Form with the layers of a schedule beside the bars of who is on call then, and whose shifts change. */
 export function LayersForm(props: LayersFormProps) {
-  const { draft, onChange, schedule, notice, further, isPending, isBlocked, error, onSubmit, onCancel } = props;
+  const { draft, onChange, schedule, notice, stored, further, isPending, isBlocked, error, onSubmit, onCancel } = props;
   const names = useNamesOf(draft.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)));
   const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
   const addId = useId();
@@ -65,6 +66,7 @@ export function LayersForm(props: LayersFormProps) {
     <PersonColors value={names.colorOf}>
       <Form
         error={error}
+        draft={stored}
         className={classes.form}
         onSubmit={() => {
           setIsChecked(true);
@@ -142,9 +144,7 @@ export function LayersForm(props: LayersFormProps) {
               <span className={classes.hint}>
                 <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
               </span>
-              <Button variant="default" onClick={onCancel}>
-                Cancel
-              </Button>
+              <CancelButton onCancel={onCancel} />
               <Button type="submit" loading={isPending} disabled={isBlocked}>
                 Save
               </Button>

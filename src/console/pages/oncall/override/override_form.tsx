@@ -94,7 +94,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
     putting.mutate({ userId, ...window, ...(values.layerId !== null && { layerId: values.layerId }) });
   };
   return (
-    <Form error={putting.error} onSubmit={() => submit()}>
+    <Form error={putting.error} draft={draft} onSubmit={() => submit()}>
       <Stack gap="sm">
         <DraftNotice draft={draft} labels={LABELS} />
         <Radio.Group
@@ -154,7 +154,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
         {putting.isError && (
           <ErrorAlert title="Nothing was changed" error={putting.error} atFields={{ userId, startAt, endAt }} />
         )}
-        <SubmitButtons label="Put on call" isPending={putting.isPending} draft={draft} onCancel={onDone} />
+        <SubmitButtons label="Put on call" isPending={putting.isPending} onCancel={onDone} />
       </Stack>
     </Form>
   );
