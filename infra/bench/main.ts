@@ -4,7 +4,6 @@ import { agentJobs } from './agent_jobs.ts';
 import { alerts } from './paging/alerts.ts';
 import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
-import { exceptionLists } from './exception_lists.ts';
 import { exceptions } from './exceptions.ts';
 import { fairness } from './fairness.ts';
 import { faults } from './faults.ts';
@@ -16,7 +15,6 @@ import { hostile } from './hostile.ts';
 import { ingestion } from './ingestion.ts';
 import { lists } from './lists.ts';
 import { longWindows } from './long_windows.ts';
-import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
 import { moving } from './moving.ts';
 import { nightShift } from './night_shift.ts';
@@ -37,7 +35,6 @@ const BENCHES: readonly Bench[] = [
   alerts,
   consolePages,
   escalation,
-  exceptionLists,
   exceptions,
   fairness,
   faults,
@@ -48,7 +45,6 @@ const BENCHES: readonly Bench[] = [
   ingestion,
   lists,
   longWindows,
-  mcp,
   moving,
   nightShift,
   outage,
