@@ -28,13 +28,15 @@ import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 import { isolateFaults } from '#storage/queue/isolation.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 
-/** A job of so many bytes takes up to a tenth of a second to read and group, and a larger one longer. */
+/** Bytes of events that take up to a tenth of a second to read and group; more take longer. */
 const LARGE_BYTES = 256 * 1024;
+/** Size up to which an event is ordinary: however many a job has, others have their turn after each of them. */
+const ORDINARY_BYTES = 64 * 1024;
 
 /** Whether the events of a job belong to the thread of large ones. */
-export function isLarge(events: readonly { readonly bytes: number; readonly accepted: unknown }[]): boolean {
-  const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-  return bytes > LARGE_BYTES && events.every(({ accepted }) => accepted !== null);
+export function isLarge(events: readonly { readonly bytes: number }[]): boolean {
+  const large = events.filter(({ bytes }) => bytes > ORDINARY_BYTES);
+  return large.reduce((sum, { bytes }) => sum + bytes, 0) > LARGE_BYTES;
 }
 
 /**

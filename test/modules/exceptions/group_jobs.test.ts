@@ -168,6 +168,15 @@ test('large jobs are read in a thread and stored by themselves, so that nobody w
   expect(await counts()).toEqual({ held: 1, large: 2 });
 });
 
+test('a job of many ordinary events goes with all others, however large it is', async () => {
+  const group = vi.fn<typeof groupEvent>(groupEvent);
+  runtime = { ...runtime, reading: { group } };
+  const ordinary = { extra: { text: 'x'.repeat(16_000) } };
+  await run(await Promise.all(Array.from({ length: 40 }, () => event('ordinary', ordinary))));
+  expect(group).toHaveBeenCalledTimes(40);
+  expect(await counts()).toEqual({ ordinary: 40 });
+});
+
 test('a large event is filtered and loses its secret fields like any other', async () => {
   const writer = runtime.exceptionWriter;
   const stored: GroupedEvent['event'][] = [];
