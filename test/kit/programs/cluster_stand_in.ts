@@ -78,7 +78,12 @@ function adapt(statement: string, isReplicated: boolean): string {
   const onOne = statement.replaceAll(/ ON CLUSTER `[^`]+`/g, '');
   // What has been applied is written down, which a replicated table would not take.
   if (isReplicated && !onOne.includes('TABLE IF NOT EXISTS migrations')) return onOne;
-  return onOne.replaceAll(/Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/g, '$1(');
+  return (
+    onOne
+      .replaceAll(/Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/g, '$1(')
+      // Plain tables remember inserts by a setting of their own.
+      .replaceAll(/(?<!non_)replicated_deduplication_window = /g, 'non_replicated_deduplication_window = ')
+  );
 }
 
 async function startProxy(engine: URL, statements: string[], isReplicated: boolean) {
