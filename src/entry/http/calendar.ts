@@ -10,7 +10,9 @@ import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Temporal, toDate } from '#kernel/time.ts';
+import { fromEpochMilliseconds, isAtOrBefore, type Temporal, toDate } from '#kernel/time.ts';
+import type { CalendarFeedRow, CalendarStamp, OwnCalendarRow } from '#modules/schedules/store/calendar_store.ts';
+import type { ScheduleShifts } from '#modules/schedules/store/on_call_reader.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 
 const DAYS_BACK = 14;
@@ -34,7 +36,7 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
     // The range is the same all day, so that a calendar fetched again is unchanged.
     const today = now.toZonedDateTimeISO('UTC').startOfDay().toInstant();
     const range = { from: today.subtract({ hours: DAYS_BACK * 24 }), to: today.add({ hours: DAYS_AHEAD * 24 }) };
-    const calendar = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
+    const calendar = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, { ...range, now }));
     if (!calendar) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
     const text = await render(calendar, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
@@ -50,7 +52,6 @@ interface CalendarEvent {
   readonly about: string;
   readonly since: Temporal.Instant;
   readonly until: Temporal.Instant;
-  readonly changedAt: Temporal.Instant;
   readonly summary: string;
   readonly description: string;
 }
@@ -61,12 +62,42 @@ interface Calendar {
   /** null: calendar programs show their own zone. */
   readonly timezone: string | null;
   readonly events: readonly CalendarEvent[];
+  /** Time at which anything that decides the events was last seen to have changed. */
+  readonly changedAt: Temporal.Instant;
 }
 
 interface TimeRange {
   readonly from: Temporal.Instant;
   readonly to: Temporal.Instant;
+  readonly now: Temporal.Instant;
 }
+
+/** Time since which a calendar is made of the same, which is noted when it is seen to be made of something else. */
+async function stampOf(
+  { madeOf: before, changedAt }: { readonly madeOf: Buffer | null; readonly changedAt: Temporal.Instant | null },
+  read: { readonly schedules: readonly ReadSchedule[]; readonly about: unknown },
+  { from, now }: TimeRange,
+  note: (stamp: CalendarStamp) => Promise<void>,
+): Promise<Temporal.Instant> {
+  // Overrides that ended before are forgotten one by one, which changes no event.
+  const since = from.toZonedDateTimeISO('UTC').with({ month: 1, day: 1 }).startOfDay().toInstant();
+  const schedules = read.schedules.map(({ schedule: { id, name, teamId }, layered }) => {
+    const { timeZone, layers, overrides, holidays } = layered;
+    const counted = overrides.filter(({ endAt }) => isAtOrBefore(since, endAt));
+    return { id, name, teamId, timeZone, layers, overrides: counted, holidays: [...holidays] };
+  });
+  const text = JSON.stringify([schedules, read.about, process.versions.tz]);
+  const madeOf = createHash('sha256').update(text).digest();
+  if (changedAt !== null && before?.equals(madeOf) === true) return changedAt;
+  const changes = read.schedules.map((of) => of.changedAt);
+  const last = changes.reduce((a, b) => (isAtOrBefore(a, b) ? b : a), fromEpochMilliseconds(0));
+  // Of a calendar that was read before this was noted, its schedules know best.
+  const stamp = { madeOf, changedAt: before === null ? last : now };
+  await note(stamp);
+  return stamp.changedAt;
+}
+
+type ReadSchedule = Pick<ScheduleShifts, 'schedule' | 'layered' | 'changedAt'>;
 
 async function readCalendar(stores: Stores, secretHash: Buffer, range: TimeRange): Promise<Calendar | null> {
   const feed = await stores.calendarFeeds.findBySecret(secretHash);
@@ -75,16 +106,16 @@ async function readCalendar(stores: Stores, secretHash: Buffer, range: TimeRange
   return calendar && (await readPerson(stores, calendar, range));
 }
 
-interface OfSchedule {
-  readonly orgId: Id<'org'>;
-  readonly scheduleId: Id<'schedule'>;
-}
-
-async function readSchedule(stores: Stores, { orgId, scheduleId }: OfSchedule, range: TimeRange) {
+async function readSchedule(stores: Stores, feed: CalendarFeedRow, range: TimeRange): Promise<Calendar | null> {
+  const { orgId, scheduleId } = feed;
   const read = await stores.onCall.ofSchedule(orgId, scheduleId, { ...range, limit: SHIFTS_MAX });
   if (read === null) return null;
-  const { schedule, layered, shifts, people, changedAt } = read;
+  const { schedule, layered, shifts, people } = read;
+  const about = { people: [...people.values()].map(({ userId, name }) => [userId, name]) };
   return {
+    changedAt: await stampOf(feed, { schedules: [read], about }, range, (stamp) =>
+      stores.calendarFeeds.stamp(feed, stamp),
+    ),
     name: `On call: ${schedule.name}`,
     about: null,
     timezone: schedule.timezone,
@@ -94,7 +125,6 @@ async function readSchedule(stores: Stores, { orgId, scheduleId }: OfSchedule, r
         until,
         about: userIds.join('-'),
         scheduleId,
-        changedAt,
         summary: onCallText(userIds.map((userId) => people.get(userId)?.name ?? 'somebody')),
         description: source === 'override' ? `${schedule.name}, in place of the rotation` : schedule.name,
       }),
@@ -107,28 +137,27 @@ function onCallText(names: readonly string[]): string {
   return `${new Intl.ListFormat('en').format(names)} ${names.length === 1 ? 'is' : 'are'} on call`;
 }
 
-interface OfPerson {
-  readonly orgId: Id<'org'>;
-  readonly userId: Id<'user'>;
-}
-
 /** Reads the shifts of a person in every schedule. */
-async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: TimeRange): Promise<Calendar | null> {
+async function readPerson(stores: Stores, calendar: OwnCalendarRow, range: TimeRange): Promise<Calendar | null> {
+  const { orgId, userId } = calendar;
   const read = await stores.onCall.ofPerson(orgId, userId, { ...range, limit: SHIFTS_LOOKED_AT });
   if (read === null) return null;
   const teamIds = read.schedules.map(({ schedule }) => schedule.teamId);
   const teams = new Map((await stores.teams.findAll(orgId, teamIds)).map(({ id, name }) => [id, name]));
+  const about = { person: read.person.name, people: [...read.people.keys()], teams: [...teams] };
   return {
+    changedAt: await stampOf(calendar, { schedules: read.schedules, about }, range, (stamp) =>
+      stores.ownCalendars.stamp(calendar, stamp),
+    ),
     name: `On call: ${read.person.name}`,
     about: read.isComplete ? null : 'There are too many shifts to show all of them.',
     timezone: null,
-    events: read.schedules.flatMap(({ schedule, layered, shifts, changedAt }) =>
+    events: read.schedules.flatMap(({ schedule, layered, shifts }) =>
       [...calendarShifts(shifts, layered, { ...range, limit: SHIFTS_MAX })].map(({ source, since, until }) => ({
         since,
         until,
         about: userId,
         scheduleId: schedule.id,
-        changedAt,
         summary: `On call: ${schedule.name}`,
         description: `${teams.get(schedule.teamId) ?? ''}${source === 'override' ? ', in place of the rotation' : ''}`,
       })),
@@ -140,7 +169,7 @@ async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: Ti
  * Renders the calendar. An unchanged schedule gives unchanged text, so that calendars change only if the schedule did:
  * events are identified by their start and their person, and stamped with the last change. All times are UTC.
  */
-async function render({ name, about, timezone, events }: Calendar, host: string): Promise<string> {
+async function render({ name, about, timezone, events, changedAt }: Calendar, host: string): Promise<string> {
   const { default: ical, ICalCalendarMethod, ICalEventTransparency } = await import('ical-generator');
   const calendar = ical({
     // The library escapes the text of events, but not this.
@@ -150,7 +179,7 @@ async function render({ name, about, timezone, events }: Calendar, host: string)
     method: ICalCalendarMethod.PUBLISH,
     ttl: REFRESH_SECONDS,
   });
-  for (const [index, { scheduleId, about: who, since, until, changedAt, summary, description }] of events.entries()) {
+  for (const [index, { scheduleId, about: who, since, until, summary, description }] of events.entries()) {
     if (index % EVENTS_A_TURN === 0) await nextTurn();
     calendar.createEvent({
       id: `${scheduleId}-${since.epochMilliseconds}-${who}@${host}`,

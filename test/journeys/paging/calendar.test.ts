@@ -6,6 +6,7 @@ import {
   getCalendarFeed,
   revokeCalendarFeed,
 } from '#modules/schedules/operations/calendar_feeds.ts';
+import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -147,6 +148,36 @@ describe('the calendar of a schedule', () => {
     const still = eventsOf(later.body).filter(({ uid }) => known.has(uid));
     expect(still.length).toBeGreaterThan(80);
     for (const event of still.slice(0, -1)) expect(event).toEqual(known.get(event.uid));
+  });
+
+  test('stamps its events anew whenever anything that decides them changes, and never with an earlier time', async () => {
+    const { w, scheduleId, cleo } = await plannedWorld();
+    const { url } = await feedsOf(w).create(scheduleId);
+    const stamps = async () => {
+      w.clock.advance({ minutes: 1 });
+      const { body } = await read(w, url);
+      return [...new Set(body.match(/^(DTSTAMP|LAST-MODIFIED):.*$/gm)!.map((line) => line.split(':')[1]!))];
+    };
+    const changes: Record<string, () => Promise<unknown>> = {
+      'somebody has another name': () =>
+        w.context.db.sql.run(`update users set name = 'Cleopatra' where id = $1`, [cleo.userId]),
+      'an override is deleted': () => w.context.db.sql.run('delete from schedule_overrides'),
+      'somebody leaves': async () => {
+        const [first] = (await storesOf(w.context.db.session()).schedules.find(w.orgId, scheduleId))!.rotationConfig
+          .userIds;
+        await w.context.db.sql.run('delete from memberships where user_id = $1', [first]);
+      },
+      'the schedule is changed': () => w.expectOk('update_schedule', { scheduleId, name: 'Second' }),
+    };
+    let [before] = await stamps();
+    for (const [name, change] of Object.entries(changes)) {
+      expect(await stamps(), name).toEqual([before]);
+      await change();
+      const after = await stamps();
+      expect(after, name).toEqual([expect.any(String)]);
+      expect(after[0]! > before!, name).toBe(true);
+      [before] = after;
+    }
   });
 
   test('does not show people who have left', async () => {

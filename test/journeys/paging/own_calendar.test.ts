@@ -84,6 +84,22 @@ test('it does not change while the schedules stay the same, and follows them', a
   expect((await read(w, url)).body).not.toContain('Days primary');
 });
 
+test('its events are stamped anew when others leave who took turns, or an override is deleted', async () => {
+  const { w, anna, bram } = await annaInThreeTeams();
+  const { url } = await calendarOf(w, anna).renew();
+  const stamp = async () => {
+    w.clock.advance({ minutes: 1 });
+    return /^LAST-MODIFIED:(.*)$/m.exec((await read(w, url)).body)![1]!;
+  };
+  const first = await stamp();
+  expect(await stamp()).toBe(first);
+  await w.context.db.sql.run('delete from memberships where user_id = $1', [bram.userId]);
+  const second = await stamp();
+  expect(second > first).toBe(true);
+  await w.context.db.sql.run('delete from schedule_overrides');
+  expect((await stamp()) > second).toBe(true);
+});
+
 test('its address is shown again, is renewed, is revoked, and the audit log has no secret', async () => {
   const { w, anna, bram } = await annaInThreeTeams();
   const own = calendarOf(w, anna);

@@ -3,10 +3,16 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { CalendarFeedEntity, OwnCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 
-const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt'] as const;
+const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt', 'madeOf', 'changedAt'] as const;
 
 /** Columns of a feed that are read. */
-type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number]>;
+export type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number]>;
+
+/** Hash of everything that decides the events of a calendar, and when it was first seen. */
+export interface CalendarStamp {
+  readonly madeOf: Buffer;
+  readonly changedAt: Temporal.Instant;
+}
 
 /**
  * Stores calendar feeds. At most one feed of a schedule is live for each member, and one without an owner. A member's
@@ -38,6 +44,14 @@ export class CalendarFeedStore extends PostgresStore {
       .execute();
   }
 
+  /** Notes what a feed is made of from this time on. */
+  async stamp({ id }: Pick<CalendarFeedRow, 'id'>, { madeOf, changedAt }: CalendarStamp): Promise<void> {
+    await this.updateTable('calendar_feeds')
+      .set({ made_of: madeOf, changed_at: changedAt })
+      .where('id', '=', id)
+      .execute();
+  }
+
   /** All of the schedule. False when none was live. */
   async revoke(orgId: Id<'org'>, scheduleId: string, now: Temporal.Instant): Promise<boolean> {
     const revoked = await this.updateTable('calendar_feeds')
@@ -56,10 +70,10 @@ export class CalendarFeedStore extends PostgresStore {
   }
 }
 
-const CALENDAR = ['orgId', 'userId', 'secretSealed', 'createdAt'] as const;
+const CALENDAR = ['orgId', 'userId', 'secretSealed', 'createdAt', 'madeOf', 'changedAt'] as const;
 
 /** Columns of a calendar that are read. */
-type OwnCalendarRow = Pick<Row<typeof OwnCalendarEntity>, (typeof CALENDAR)[number]>;
+export type OwnCalendarRow = Pick<Row<typeof OwnCalendarEntity>, (typeof CALENDAR)[number]>;
 
 /** The secret address of a member's own shifts: one at most, and it ends with the membership. */
 export class OwnCalendarStore extends PostgresStore {
@@ -77,15 +91,27 @@ export class OwnCalendarStore extends PostgresStore {
   }
 
   /** The address before it stops working. */
-  async replace(calendar: Row<typeof OwnCalendarEntity>): Promise<void> {
+  async replace(calendar: Omit<Row<typeof OwnCalendarEntity>, keyof CalendarStamp>): Promise<void> {
     const { secretHash, secretSealed, createdAt } = calendar;
     await this.insertInto('own_calendars')
-      .values(toColumns(OwnCalendarEntity, calendar))
+      .values(toColumns(OwnCalendarEntity, { ...calendar, madeOf: null, changedAt: null }))
       .onConflict((conflict) =>
         conflict
           .columns(['org_id', 'user_id'])
           .doUpdateSet(toColumns(OwnCalendarEntity, { secretHash, secretSealed, createdAt })),
       )
+      .execute();
+  }
+
+  /** Notes what a calendar is made of from this time on. */
+  async stamp(
+    { orgId, userId }: Pick<OwnCalendarRow, 'orgId' | 'userId'>,
+    { madeOf, changedAt }: CalendarStamp,
+  ): Promise<void> {
+    await this.updateTable('own_calendars')
+      .set({ made_of: madeOf, changed_at: changedAt })
+      .where('org_id', '=', orgId)
+      .where('user_id', '=', userId)
       .execute();
   }
 

@@ -45,6 +45,8 @@ export interface ShiftsOfPerson {
   readonly person: ShownPerson;
   /** Schedules that name the person, oldest first, each with the person's shifts only. */
   readonly schedules: readonly Omit<ScheduleShifts, 'people'>[];
+  /** Everyone whom these schedules name and who belongs to the organization. */
+  readonly people: ReadonlyMap<string, ShownPerson>;
   /** False when there were too many schedules or shifts to look at. */
   readonly isComplete: boolean;
 }
@@ -165,6 +167,7 @@ export class OnCallReader {
         shifts: shifts.filter((shift) => shift.userIds.includes(userId)),
         changedAt: lastChange(schedule, layered.overrides),
       })),
+      people: timeline.people,
       isComplete: rows.length === schedules.length && !isCut,
     };
   }

@@ -96,6 +96,10 @@ export const CalendarFeedEntity = table('calendar_feeds', {
   revokedAt: instant().strictNullable(),
   /** Null if without an owner. It ends with the membership of its user. */
   userId: id<'user'>().strictNullable(),
+  /** Hash of everything that decides its events, when it was last read; null: never. */
+  madeOf: bytes().strictNullable(),
+  /** Time at which that was first so; null: before it was noted. */
+  changedAt: instant().strictNullable(),
 });
 
 /** The secret address of one person's shifts over all schedules. */
@@ -105,6 +109,10 @@ export const OwnCalendarEntity = table('own_calendars', {
   secretHash: bytes(),
   secretSealed: bytes(),
   createdAt: instant(),
+  /** Hash of everything that decides its events, when it was last read; null: never. */
+  madeOf: bytes().strictNullable(),
+  /** Time at which that was first so; null: before it was noted. */
+  changedAt: instant().strictNullable(),
 });
 
 export const PolicyEntity = table('escalation_policies', {
