@@ -181,6 +181,26 @@ describe('a provider that says nothing', () => {
     expect((await entries())['sms']?.status).toMatch(/^(sent|delivered)$/);
   });
 
+  test('after it accepted the sms gets it once, though it cannot be queried for a while', async () => {
+    const { w, sent } = await annaIsPaged(
+      { kind: 'drop', when: 'after', on: 'message', times: 1 },
+      { kind: 'callback_lost' },
+      { kind: 'http_error', status: 503, on: 'lookup', times: 2 },
+    );
+    for (let i = 0; i < 6; i += 1) await w.advance({ seconds: 10 });
+    expect(sent()).toMatchObject({ sms: 1 });
+  });
+
+  test('after it refused the sms twice for a moment is tried once more all the same', async () => {
+    const { w, entries, sent } = await annaIsPaged(
+      { kind: 'http_error', status: 503, on: 'message', times: 2 },
+      { kind: 'drop', when: 'before', on: 'message', times: 1 },
+    );
+    for (let i = 0; i < 6; i += 1) await w.advance({ seconds: 10 });
+    expect(sent()).toMatchObject({ sms: 1 });
+    expect((await entries())['sms']).toMatchObject({ attempts: 4 });
+  });
+
   test('about two incidents, of which it accepted the first, gets each page once', async () => {
     const w = await staffedWorld();
     const teamId = await w.staff.team();

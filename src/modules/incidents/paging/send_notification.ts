@@ -9,7 +9,11 @@ import { type Outcome, recordOutcome } from '#modules/incidents/paging/record_ou
 import { writeMessage } from '#modules/incidents/paging/write_message.ts';
 import { limitMessages } from '#modules/notifications/decide/message_limit.ts';
 import { nextRetryDelayMs, UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
-import type { ClaimedNotification, DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
+import {
+  type ClaimedNotification,
+  type DeliveryStore,
+  UNCERTAIN,
+} from '#modules/notifications/store/delivery_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { isAboutAccount } from '#modules/notifications/store/notification_store.ts';
 import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
@@ -20,13 +24,14 @@ import { deliverPage } from '#storage/queue/jobs.ts';
 
 /**
  * Returns the outcome of a message from the result of a provider: a temporary fault is retried for five minutes from
- * the first attempt. A message of unknown fate is tried up to `uncertainAttemptsMax` times, then it counts as sent,
- * unconfirmed.
+ * the first attempt. A message of unknown fate counts as sent, unconfirmed, after `uncertainAttemptsMax` attempts, but not
+ * before a second one of unknown fate unless the channel allows only one. From the first such attempt on the reason says
+ * that the fate is unknown, so that each further attempt asks the provider first.
  *
  * @param random from 0 to below 1
  */
 export function outcomeOf(
-  claimed: Pick<ClaimedNotification, 'attempts' | 'releasedAt' | 'createdAt'>,
+  claimed: Attempt,
   delivery: Delivery,
   { uncertainAttemptsMax, now, random }: { uncertainAttemptsMax: number; now: Temporal.Instant; random: number },
 ): Outcome {
@@ -36,7 +41,7 @@ export function outcomeOf(
     case 'rejected':
       return { status: 'failed', reason: delivery.reason, providerId: null };
     case 'uncertain':
-      return claimed.attempts >= uncertainAttemptsMax
+      return uncertainAttemptsMax === 1 || (claimed.isUncertain && claimed.attempts >= uncertainAttemptsMax)
         ? { status: 'sent', reason: UNCONFIRMED, providerId: null }
         : retryOrFail(claimed, delivery.reason, 0, now, random);
     case 'retry':
@@ -44,8 +49,10 @@ export function outcomeOf(
   }
 }
 
+type Attempt = Pick<ClaimedNotification, 'attempts' | 'releasedAt' | 'createdAt' | 'isUncertain'>;
+
 function retryOrFail(
-  { attempts, releasedAt, createdAt }: Pick<ClaimedNotification, 'attempts' | 'releasedAt' | 'createdAt'>,
+  { attempts, releasedAt, createdAt, isUncertain }: Attempt,
   reason: string,
   atLeastMs: number,
   now: Temporal.Instant,
@@ -55,7 +62,7 @@ function retryOrFail(
   const delayMs = nextRetryDelayMs(attempts, elapsedMs, random, atLeastMs);
   return delayMs === null
     ? { status: 'failed', reason, providerId: null }
-    : { status: 'retry', reason, dueAt: now.add({ milliseconds: delayMs }) };
+    : { status: 'retry', reason: isUncertain ? UNCERTAIN : reason, dueAt: now.add({ milliseconds: delayMs }) };
 }
 
 export interface DeliveryRuntime extends UnitOfWorkRuntime {
@@ -69,6 +76,8 @@ const LEASE_MS = 2_500;
 const EXTEND_EVERY_MS = 700;
 /** Every provider has answered by then, or is given up. */
 const HELD_MS_MAX = 60_000;
+/** Attempts up to which a provider that cannot be asked what it took is not sent the message again: some 15 s. */
+const ASKING_ATTEMPTS_MAX = 5;
 /** Rest of a lease below which nothing is sent. */
 const LEFT_MS_MIN = 1_000;
 /** A process that is too slow to send within a lease must send at last: better twice than never. */
@@ -199,7 +208,10 @@ async function sendOnce(
   const { deliveries } = storesOf(runtime.db.session());
   try {
     if (claimed.isUncertain) {
-      const providerId = await findSent(deliveries, sender, claimed, outgoing);
+      const providerId = await findSent(deliveries, sender, claimed, outgoing).catch((error: unknown) => {
+        if (isUnavailable(error) || claimed.attempts <= ASKING_ATTEMPTS_MAX) throw error;
+        return null;
+      });
       if (providerId !== null) return { kind: 'accepted', providerId };
     }
     for (let heldBack = 0; ; heldBack += 1) {

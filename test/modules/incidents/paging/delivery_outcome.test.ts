@@ -7,8 +7,13 @@ import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 const CREATED = at('2026-03-01T09:00:00Z');
 
 /** The outcome of a delivery some seconds after the first try, with the longest delays. */
-const outcomeAfter = (seconds: number, attempts: number, delivery: Delivery, uncertainAttemptsMax = 2) =>
-  outcomeOf({ attempts, releasedAt: CREATED, createdAt: CREATED.subtract({ minutes: 10 }) }, delivery, {
+const outcomeAfter = (
+  seconds: number,
+  attempts: number,
+  delivery: Delivery,
+  { uncertainAttemptsMax = 2, isUncertain = false } = {},
+) =>
+  outcomeOf({ attempts, isUncertain, releasedAt: CREATED, createdAt: CREATED.subtract({ minutes: 10 }) }, delivery, {
     uncertainAttemptsMax,
     now: CREATED.add({ seconds }),
     random: 0,
@@ -33,6 +38,17 @@ test('a message with an unknown fate is tried again as often as its channel allo
   const silent = { kind: 'uncertain', reason: 'provider_silent' } as const;
   expect(outcomeAfter(1, 1, silent)).toMatchObject({ status: 'retry', reason: 'provider_silent' });
   const unconfirmed = { status: 'sent', reason: 'unconfirmed', providerId: null };
-  expect(outcomeAfter(30, 2, silent)).toEqual(unconfirmed);
-  expect(outcomeAfter(1, 1, silent, 1)).toEqual(unconfirmed);
+  expect(outcomeAfter(30, 2, silent, { isUncertain: true })).toEqual(unconfirmed);
+  expect(outcomeAfter(1, 1, silent, { uncertainAttemptsMax: 1 })).toEqual(unconfirmed);
+});
+
+test('temporary faults before it do not count as tries with an unknown fate, and after it the fate stays unknown', () => {
+  const silent = { kind: 'uncertain', reason: 'provider_silent' } as const;
+  expect(outcomeAfter(8, 4, silent)).toMatchObject({ status: 'retry', reason: 'provider_silent' });
+  const busy = { kind: 'retry', reason: 'provider_busy' } as const;
+  expect(outcomeAfter(3, 2, busy, { isUncertain: true })).toMatchObject({ status: 'retry', reason: 'provider_silent' });
+  expect(outcomeAfter(299, 12, busy, { isUncertain: true })).toMatchObject({
+    status: 'failed',
+    reason: 'provider_busy',
+  });
 });
