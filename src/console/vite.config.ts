@@ -18,7 +18,7 @@ const PACKAGES = {
   widgets: /src\/modules\/dashboards\/decide\//,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
   fields: /react-number-format|core\/esm\/components\/NumberInput\//,
-  forms: /@mantine\/form\/|components\/forms\/(?:hours_row|time_field|policy_picker)\./,
+  forms: /@mantine\/form\/|components\/forms\/(?:form_dialog|hours_row|multi_select|policy_picker|time_field)\./,
   dialogs:
     /node_modules\/(?:react-remove-scroll|use-sidecar|use-callback-ref|react-style-singleton)|core\/esm\/components\/(?:ScrollArea(?!\/utils)|FocusTrap|ModalBase|Modal|Overlay)\//,
   floating: /@floating-ui|core\/esm\/(?:components\/(?:Popover|Menu|Floating|Tooltip)|utils\/Floating)\//,

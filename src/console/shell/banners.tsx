@@ -15,13 +15,18 @@ const ConnectionContext = createContext<ConnectionState>('connecting');
 
 const useConnectionState = (): ConnectionState => useContext(ConnectionContext);
 
-/** Warnings shown on every page. */
+/** Warnings shown on every page, each only to those who can act on it. */
 export function Banners() {
+  const { may } = useOrganization();
   return (
     <div aria-live="polite">
       <ServerUnreachable />
-      <Lateness />
-      <MissingChannels />
+      {may('oncall:edit') && (
+        <>
+          <Lateness />
+          <MissingChannels />
+        </>
+      )}
       <SimulatedChannels />
     </div>
   );
@@ -30,6 +35,7 @@ export function Banners() {
 /** Delay before the banner is shown, because a short interruption is not worth one. */
 const BANNER_DELAY_MS = 4_000;
 
+/** Banner for everybody that nothing on the page is new. */
 function ServerUnreachable() {
   const { online } = useNetwork();
   const isLost = useConnectionState() === 'lost';
@@ -54,10 +60,13 @@ function ServerUnreachable() {
 /** Interval, in milliseconds, at which it is asked whether rules and pages are late. */
 const LATENESS_MS = 30_000;
 
-/** Banner that rules are evaluated, or people paged, late: what a page says of a rule or an incident may be old. */
+/**
+ * Banner for those who answer incidents that rules are evaluated, or people paged, late: what a page says of a rule or an
+ * incident may be old.
+ */
 function Lateness() {
-  const { org, may } = useOrganization();
-  const { data } = useQuery({ ...latenessQuery(org.orgId), enabled: may('oncall:view'), refetchInterval: LATENESS_MS });
+  const { org } = useOrganization();
+  const { data } = useQuery({ ...latenessQuery(org.orgId), refetchInterval: LATENESS_MS });
   if (data === undefined || data.late.length === 0) return null;
   return (
     <div className={`${classes.banner} row wraps small`}>
@@ -117,14 +126,14 @@ function SimulatedChannels() {
  * for those who may change the policies.
  */
 function MissingChannels() {
-  const { org, may } = useOrganization();
+  const { org } = useOrganization();
   const { data } = useQuery(pagingProblemsQuery(org.orgId));
   const [known, setKnown] = useStoredChannels(org.orgId);
   const missing = data?.missing ?? known;
   useEffect(() => {
     if (data !== undefined) setKnown(data.missing);
   }, [data, setKnown]);
-  if (missing.length === 0 || !may('oncall:edit')) return null;
+  if (missing.length === 0) return null;
   const names = missing.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
   return (
     <div className={`${classes.banner} row wraps small`}>

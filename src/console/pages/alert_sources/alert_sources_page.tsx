@@ -76,6 +76,7 @@ export function AlertSourcesPage() {
 }
 
 function Parts({ service, sources }: { readonly service: ServiceWithKeys; readonly sources: SourcesOfService }) {
+  const { may } = useOrganization();
   const { serviceId } = service;
   const [chosen, setChosen] = useState<ChosenTool>(() => {
     const [first] = sources.sources;
@@ -87,7 +88,7 @@ function Parts({ service, sources }: { readonly service: ServiceWithKeys; readon
   };
   return (
     <>
-      {!service.capabilities.includes('oncall') && (
+      {!service.capabilities.includes('oncall') && may('services:edit') && (
         <Alert color="yellow" title="Alerts are refused">
           On-call is not enabled for this service.{' '}
           <Link to="/services/$serviceId/settings" params={{ serviceId }}>

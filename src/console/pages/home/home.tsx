@@ -70,12 +70,14 @@ function Content() {
 }
 
 function Parts({ home }: { readonly home: HomeData }) {
-  const { orgId } = useOrganization().org;
+  const { org, may } = useOrganization();
+  const { orgId } = org;
   const hasIncidents = useInfiniteQuery(myIncidentsQuery(orgId)).data?.pages[0]?.incidents.length !== 0;
   const { failing = [], warnings = [] } = useQuery(pagingProblemsQuery(orgId)).data ?? {};
   // Before anybody can be paged, setting up is what matters most; then it makes room.
   const isNew = !home.setup.hasPagingRule;
-  const isWide = home.scheduleCount === 0 && failing.length === 0 && warnings.length === 0 && isNew;
+  const hasProblems = may('oncall:edit') && (failing.length > 0 || warnings.length > 0);
+  const isWide = home.scheduleCount === 0 && !hasProblems && isNew;
   return (
     <>
       <MyOnCall home={home} />
@@ -175,11 +177,16 @@ const SHOWN_MAX = 6;
 /** Refresh interval, after which a channel that works again is no longer shown as failing. */
 const PROBLEMS_REFRESH_MS = 15_000;
 
-/** Card of the reasons why a page might not arrive: channels that fail, and the warnings of teams. */
+/**
+ * Card for those who are paged of the reasons why a page might not arrive: channels that fail, and the warnings of teams;
+ * for owners also that channels are simulated.
+ */
 function DeliveryProblems() {
   const { org, may } = useOrganization();
   const { data } = useQuery({ ...pagingProblemsQuery(org.orgId), refetchInterval: PROBLEMS_REFRESH_MS });
-  const { failing = [], simulated = [], warnings = [], warningCount = 0 } = data ?? {};
+  const { failing = [], warnings = [], warningCount = 0 } = data ?? {};
+  const simulated = org.role === 'owner' ? (data?.simulated ?? []) : [];
+  if (!may('oncall:edit')) return null;
   if (failing.length === 0 && simulated.length === 0 && warnings.length === 0) return null;
   return (
     <Card
@@ -229,7 +236,7 @@ function DeliveryProblems() {
               sub={
                 <>
                   <Sentence>{localTimes(message)}</Sentence>{' '}
-                  {kind === PAGES_NOBODY && may('oncall:edit') && (
+                  {kind === PAGES_NOBODY && (
                     <Link to="/oncall/policies/new" search={{ team: teamId }}>
                       Create a policy
                     </Link>
@@ -305,14 +312,17 @@ function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly 
 }
 
 /**
- * Warning of what keeps a page from the person, and where to fix it: red if nothing wakes them or they cannot answer.
+ * Warning to those who are paged, or on call without the right to answer, of what keeps a page from them, and where to fix
+ * it.
  */
 function Unreached({
   isOnCall,
   readiness: { answer, reasons },
 }: { readonly isOnCall: boolean } & Pick<HomeData, 'readiness'>) {
+  const { may } = useOrganization();
   const cannotAnswer = isOnCall && reasons.includes('cannot_answer');
   if (answer !== 'no' && !cannotAnswer) return null;
+  if (!isOnCall && !may('oncall:edit')) return null;
   const what = answer === 'no' ? 'no page would wake you' : 'you could not answer a page';
   return (
     <Alert

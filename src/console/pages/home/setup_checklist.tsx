@@ -9,6 +9,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import classes from '#console/pages/home/home.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
+import type { Permission } from '#kernel/permissions.ts';
 
 const SendPage = lazyPart(() => import('#console/pages/home/send_page.tsx').then((m) => m.SendPage));
 const SetUpPaging = lazyPart(() => import('#console/pages/home/set_up_paging.tsx').then((m) => m.SetUpPaging));
@@ -19,6 +20,8 @@ interface Step {
   readonly title: string;
   readonly how: ReactNode;
   readonly isDone: boolean;
+  /** Permission that the step needs; without one, everybody can take it. */
+  readonly needs?: Permission;
 }
 
 export function isComplete({
@@ -30,14 +33,17 @@ export function isComplete({
   return Object.values(steps).every(Boolean);
 }
 
-/** Checklist from an empty organization to the first page. Hidden once all is done. Every line leads to its form. */
+/**
+ * Checklist from an empty organization to the first page, with the steps that the person may take. Hidden once all is done.
+ * Every line leads to its form.
+ */
 export function SetupChecklist({ progress }: { readonly progress: SetupProgress }) {
   const { may } = useOrganization();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
-  const steps = stepsOf(progress, setDialog);
+  const steps = stepsOf(progress, setDialog).filter(({ needs }) => needs === undefined || may(needs));
   const canSetUp = may('services:edit') && may('oncall:edit');
-  if (isComplete(progress)) return null;
+  if (!may('oncall:edit') || steps.every(({ isDone }) => isDone)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
   const isStart = !progress.hasTeam && !progress.hasPagingRule;
   return (
@@ -81,6 +87,7 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
         </Link>
       ),
       isDone: progress.hasService,
+      needs: 'services:edit',
     },
     {
       title: 'Create a team with an escalation policy',
@@ -90,6 +97,7 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
         <>{setUpPaging}: decide who is paged, and how</>
       ),
       isDone: progress.hasTeamWithPolicy,
+      needs: 'oncall:edit',
     },
     {
       title: 'Set up how you are reached',
@@ -118,6 +126,7 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
         </>
       ),
       isDone: progress.hasPagingRule,
+      needs: 'oncall:edit',
     },
     {
       title: 'Check that a page arrives',
@@ -142,6 +151,7 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
           </Link>
         ),
       isDone: progress.hasData,
+      needs: 'services:edit',
     },
   ];
 }

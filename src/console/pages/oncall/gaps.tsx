@@ -75,24 +75,22 @@ function LaterGaps({ gaps, count }: LaterGapsProps) {
   );
 }
 
-/** Warning that no policy asks the schedule, with a link to a new one for those who may. */
+/** Warning that no policy asks the schedule, with a link to a new one, for those who may create it. */
 export function PagesNobody({ schedule: { scheduleId, teamId } }: { readonly schedule: ShownSchedule }) {
   const { org, may } = useOrganization();
   const { data } = useQuery(teamQuery(org.orgId, teamId));
   const warning = data?.warnings.find(
     (candidate) => candidate.kind === 'schedule_pages_nobody' && candidate.scheduleId === scheduleId,
   );
-  if (warning === undefined) return null;
+  if (warning === undefined || !may('oncall:edit')) return null;
   return (
     <>
       <Warnings messages={[warning.message]} />
-      {may('oncall:edit') && (
-        <p>
-          <Link to="/oncall/policies/new" search={{ team: teamId }}>
-            Create a policy
-          </Link>
-        </p>
-      )}
+      <p>
+        <Link to="/oncall/policies/new" search={{ team: teamId }}>
+          Create a policy
+        </Link>
+      </p>
     </>
   );
 }

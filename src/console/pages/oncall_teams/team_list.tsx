@@ -57,6 +57,9 @@ const COLUMNS: readonly Column<FoundTeam>[] = [
   { id: 'state', title: 'Warnings', cell: (team) => <WarningCount team={team} /> },
 ];
 
+/** Columns for those who cannot act on a warning. */
+const COLUMNS_TO_READ = COLUMNS.filter(({ id }) => id !== 'state');
+
 /** Page of the teams, and of the people who are in none: who is on call, and whom a page would wake. */
 export function TeamList() {
   const { org, may } = useOrganization();
@@ -99,7 +102,12 @@ export function TeamList() {
           <EmptyState icon={<IconSearch size={24} />} title="No team or member has this name" />
         ))}
       {teams !== undefined && teams.length > 0 && (
-        <DataTable label="Teams" columns={COLUMNS} items={teams} keyOf={({ teamId }) => teamId} />
+        <DataTable
+          label="Teams"
+          columns={may('oncall:edit') ? COLUMNS : COLUMNS_TO_READ}
+          items={teams}
+          keyOf={({ teamId }) => teamId}
+        />
       )}
       <LoadMore list={list} />
       <div className={classes.gap} />

@@ -83,7 +83,11 @@ function Team({ team, back }: { readonly team: TeamDetails; readonly back: React
         )
       }
     >
-      <Warnings messages={warnings.filter(({ kind }) => kind !== 'member_unreachable').map(({ message }) => message)} />
+      {mayEdit && (
+        <Warnings
+          messages={warnings.filter(({ kind }) => kind !== 'member_unreachable').map(({ message }) => message)}
+        />
+      )}
       <div className={classes.columns}>
         <Members team={team} />
         <div>

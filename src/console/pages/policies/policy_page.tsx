@@ -90,7 +90,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
         </>
       }
     >
-      <Warnings messages={warningsBesideSteps(policy)} />
+      {mayEdit && <Warnings messages={warningsBesideSteps(policy)} />}
       <div className={classes.columns}>
         <Card title="If an incident opened now" about="And nobody answered.">
           {steps.length === 0 ? (

@@ -44,7 +44,7 @@ const LAST_RUN: Readonly<Record<RunStatus, string>> = {
 
 /** Card of the scheduled jobs that check in; nothing if there are none. */
 export function MonitorsCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
-  const { org } = useOrganization();
+  const { org, may } = useOrganization();
   const { data, error, refetch } = useQuery({
     ...monitorsQuery(org.orgId, serviceId),
     enabled: capabilities.includes('exceptions'),
@@ -67,7 +67,7 @@ export function MonitorsCard({ service: { serviceId, capabilities } }: { readonl
         <MonitorRow key={monitor.monitorId} monitor={monitor} />
       ))}
     >
-      {!opensIncidents && (
+      {!opensIncidents && may('oncall:edit') && (
         <Alert color="yellow">
           Nobody is paged when one of them fails: no exception rule of this service opens incidents for cron monitors.{' '}
           <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }}>

@@ -1,0 +1,77 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { cleanup, screen } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { latenessQuery, pagingProblemsQuery } from '#console/api/home.ts';
+import { SetupChecklist } from '#console/pages/home/setup_checklist.tsx';
+import { Banners } from '#console/shell/banners.tsx';
+import { type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { renderInRouter } from '#test/console/in_router.tsx';
+
+const shown = vi.hoisted(() => ({ role: 'viewer' }));
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({
+    org: { orgId: 'org_1', role: shown.role },
+    may: (permission: Permission) => ROLE_PERMISSIONS[shown.role as Role].includes(permission),
+  }),
+}));
+
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
+afterEach(cleanup);
+
+async function show(role: Role, content: React.ReactNode) {
+  shown.role = role;
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+  client.setQueryData(latenessQuery('org_1').queryKey, { late: ['rules by two minutes'] });
+  client.setQueryData(pagingProblemsQuery('org_1').queryKey, {
+    failing: [],
+    missing: ['email'],
+    simulated: ['sms'],
+    warnings: [],
+    warningCount: 0,
+    unreadable: [],
+  });
+  await renderInRouter(() => (
+    <MantineProvider env="test">
+      <QueryClientProvider client={client}>{content}</QueryClientProvider>
+    </MantineProvider>
+  ));
+}
+
+test.each<[Role, readonly RegExp[]]>([
+  ['viewer', []],
+  ['responder', [/^Incidents may open/, /^Some escalation policies/]],
+  ['editor', [/^Incidents may open/, /^Some escalation policies/]],
+  ['admin', [/^Incidents may open/, /^Some escalation policies/]],
+  ['owner', [/^Incidents may open/, /^Some escalation policies/, /^SMS and calls are simulated/]],
+])('the banners that a %s sees are those on which they can act', async (role, banners) => {
+  await show(role, <Banners />);
+  const all = [/^Incidents may open/, /^Some escalation policies/, /^SMS and calls are simulated/];
+  expect(all.filter((text) => screen.queryByText(text) !== null)).toEqual(banners);
+});
+
+test.each<[Role, readonly string[]]>([
+  ['viewer', []],
+  ['responder', ['Create a team with an escalation policy', 'Set up how you are reached']],
+  ['owner', ['Create a service', 'Create a team with an escalation policy', 'Set up how you are reached']],
+])('the checklist that a %s sees has the steps that they may take', async (role, titles) => {
+  const progress = {
+    firstServiceId: null,
+    paging: null,
+    hasTeam: false,
+    hasService: false,
+    hasTeamWithPolicy: false,
+    hasPagingRule: true,
+    canBeReached: false,
+    hasSentMessage: true,
+    hasData: true,
+  };
+  await show(role, <SetupChecklist progress={progress} />);
+  const open = screen.queryAllByRole('listitem').filter(({ textContent }) => !textContent?.includes('(done)'));
+  expect(open.map(({ textContent }) => titles.find((title) => textContent?.startsWith(title)))).toEqual(titles);
+});
