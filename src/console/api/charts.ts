@@ -109,14 +109,12 @@ export function offsetText(days: number): string {
   return days === 7 ? 'a week before' : `${days} days before`;
 }
 
-/** Returns the measure of a query's values, with the unit that its answer says the sender has told. */
-export function measureOfQuery(
-  { metricName, aggregation = 'avg', isRate }: ChartQuery,
-  sentUnit: string | null = null,
+/** Returns the measure of an answer's values. */
+export function measureOfResult(
+  { metricName }: Pick<ChartQuery, 'metricName'>,
+  { aggregation, isRate, unit }: Pick<ChartResult, 'aggregation' | 'isRate' | 'unit'>,
 ): Measure {
-  return isRate === true && aggregation === 'sum'
-    ? measureOfRate(metricName, sentUnit)
-    : measureOf(metricName, aggregation, sentUnit);
+  return isRate ? measureOfRate(metricName, unit) : measureOf(metricName, aggregation, unit);
 }
 
 /** Returns the step of a sum or a count as text: `per 15 s`, `per min`. */

@@ -255,7 +255,7 @@ const MovedView = Type.Object({
   metricName: Type.String({ description: 'as a selector; of a histogram, that of a quantile' }),
   aggregation: Type.Enum([...AGGREGATIONS]),
   isRate: Type.Boolean({ description: 'whether the values are rates per second' }),
-  before: Type.Number({ description: 'mean of the hour before' }),
+  before: Type.Number({ description: 'average of the hour before' }),
   after: Type.Number({ description: 'median around the trigger' }),
 });
 

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
-import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { type Aggregation, AGGREGATIONS, askedOf, usuallyShown } from '#modules/metrics/decide/aggregation.ts';
 import {
   CHART_MINUTES_MAX,
   cutForHeatmap,
@@ -47,6 +47,8 @@ function instantOf(text: string, path: string): Temporal.Instant {
 }
 
 export const ChartResultView = Type.Object({
+  aggregation: Type.Enum([...AGGREGATIONS], { description: 'the one asked for, or the usual one of the metric' }),
+  isRate: Type.Boolean({ description: 'whether a sum is shown as its rate per second' }),
   stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),
   rateSeconds: nullable(
     Type.Number({ description: 'time over which each rate is taken, in seconds; null where no rate is shown' }),
@@ -78,7 +80,8 @@ type ChartResult = Static<typeof ChartResultView>;
 interface WantedChart {
   readonly serviceId: string;
   readonly metricName: string;
-  readonly aggregation: Aggregation;
+  /** Null for the usual one: a counter as its rate, other values by their mean. */
+  readonly aggregation: Aggregation | null;
   /** Whether a sum is asked for as a rate. */
   readonly isRate?: boolean;
   /** Whether the observations of a histogram are asked for by their sizes. */
@@ -99,8 +102,8 @@ export async function readChart(
   {
     serviceId,
     metricName,
-    aggregation,
-    isRate = false,
+    aggregation: wanted,
+    isRate: isRateWanted = false,
     isHeatmap = false,
     splitBy,
     top,
@@ -117,9 +120,11 @@ export async function readChart(
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
   if (isHeatmap) return await heatmap();
   const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
-  const isManyRatios = splitBy !== null && expression.sides.length > 1;
+  const isRatio = expression.sides.length > 1;
+  const { aggregation, isRate } = wanted === null ? await usual() : { aggregation: wanted, isRate: isRateWanted };
+  const isManyRatios = splitBy !== null && isRatio;
   const [side] = expression.sides;
-  const isOne = expression.sides.length === 1 && quantileQuestionOf(side) === null;
+  const isOne = !isRatio && quantileQuestionOf(side) === null;
   const isRateShown = isRate && aggregation === 'sum' && isOne;
   const { columnMs, ...buckets } = isRateShown ? widenForRates(cut) : isManyRatios ? widenToColumns(cut) : cut;
   const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
@@ -142,6 +147,8 @@ export async function readChart(
   const stepSeconds = buckets.stepMs / 1_000;
   const spacings = isRateShown ? series.map(({ steps }) => meanSpacingSeconds(steps, stepSeconds)) : [];
   return {
+    aggregation,
+    isRate: isRateShown,
     stepSeconds,
     rateSeconds: spacings.length === 0 ? null : Math.max(...spacings),
     isReduced: columnMs !== null,
@@ -153,6 +160,15 @@ export async function readChart(
     valueCount: ranked?.count ?? 0,
     nearest: series.length > 0 ? [] : await misspelt(),
   };
+
+  async function usual(): Promise<ReturnType<typeof askedOf>> {
+    const [selector] = expression.sides;
+    const kind =
+      quantileQuestionOf(selector) === null
+        ? await metrics.findKind({ serviceId: service.id, selector, keptSince })
+        : null;
+    return askedOf(usuallyShown(kind, isRatio));
+  }
 
   async function heatmap(): Promise<ChartResult> {
     const [selector, divisor] = expression.sides;
@@ -174,6 +190,8 @@ export async function readChart(
       };
     });
     return {
+      aggregation: 'sum',
+      isRate: false,
       stepSeconds: columns.stepMs / 1_000,
       rateSeconds: null,
       isReduced: false,

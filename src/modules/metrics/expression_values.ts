@@ -13,8 +13,12 @@ type Of<Query> = Omit<Query, 'selector'>;
 type AskedSide = Pick<MetricQuery, 'serviceId' | 'aggregation' | 'keptSince' | 'selector'>;
 
 /** Whether the upper side of a ratio is 0 where it has no points and the lower side has: a sum of deltas. */
-async function isZeroWithout(metrics: Pick<MetricReader, 'isOfDeltas'>, side: AskedSide): Promise<boolean> {
-  return side.aggregation === 'sum' && quantileQuestionOf(side.selector) === null && (await metrics.isOfDeltas(side));
+async function isZeroWithout(metrics: Pick<MetricReader, 'findKind'>, side: AskedSide): Promise<boolean> {
+  return (
+    side.aggregation === 'sum' &&
+    quantileQuestionOf(side.selector) === null &&
+    (await metrics.findKind(side)) === 'delta'
+  );
 }
 
 /**
@@ -22,7 +26,7 @@ async function isZeroWithout(metrics: Pick<MetricReader, 'isOfDeltas'>, side: As
  * The sum of deltas that did not come is 0.
  */
 export async function queryExpression(
-  metrics: Pick<MetricReader, 'query' | 'withRollups' | 'isOfDeltas'>,
+  metrics: Pick<MetricReader, 'query' | 'withRollups' | 'findKind'>,
   asked: Of<MetricQuery>,
   { sides: [own, divisor], factor }: MetricExpression,
 ): Promise<BucketValue[]> {
@@ -38,7 +42,7 @@ export async function queryExpression(
 
 /** Returns the values of a chart, by part; each part of a ratio is the ratio of the parts of its sides. */
 export async function chartExpression(
-  metrics: Pick<MetricReader, 'queryChart' | 'isOfDeltas'>,
+  metrics: Pick<MetricReader, 'queryChart' | 'findKind'>,
   query: Of<ChartQuery>,
   { sides: [own, divisor], factor }: MetricExpression,
 ): Promise<ChartPart[]> {
@@ -74,7 +78,7 @@ export async function rankExpression(
 
 /** Returns the values of each side in each window of a rule, oldest first; null without data, or 0 as in `queryExpression`. */
 export async function historyOfSides(
-  metrics: Pick<MetricReader, 'readHistory' | 'isOfDeltas'>,
+  metrics: Pick<MetricReader, 'readHistory' | 'findKind'>,
   query: Of<RuleHistoryQuery>,
   { sides }: { readonly sides: readonly MetricSelector[] },
 ): Promise<RuleValues[]> {

@@ -5,12 +5,9 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
 import { describeMetrics } from '#modules/metrics/operations/describe_metrics.ts';
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
-import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
-import { parseSelector } from '#modules/metrics/decide/selector.ts';
-import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -72,6 +69,28 @@ describe('a chart', () => {
       // The bucket of this moment belongs to the last minutes, but not to a period that ends now.
       expect(series.null, aggregation).toEqual(meant.slice(0, -1));
     }
+  });
+
+  test('shows a counter as its rate and a gauge as its mean unless asked otherwise', async () => {
+    const [all, other] = [
+      { minutes: 60, everySeconds: 15 },
+      { labels: { a: '1' }, minutes: 60, everySeconds: 15 },
+    ];
+    await givenMetrics(
+      w,
+      serviceId,
+      { name: 'seen', kind: 'counter', ...all, value: (step) => step * 30 },
+      { name: 'depth', ...other, value: () => 7 },
+    );
+    const newest = async (query: object) => {
+      const { aggregation, isRate, series } = await chart(query);
+      return [aggregation, isRate, series.null.at(-2)[1]];
+    };
+    expect(await newest({ metricName: 'seen' })).toEqual(['sum', true, 2]);
+    expect(await newest({ metricName: 'seen', aggregation: 'sum' })).toEqual(['sum', false, 30]);
+    expect(await newest({ metricName: 'seen / seen' })).toEqual(['sum', false, 1]);
+    expect(await newest({ metricName: 'depth' })).toEqual(['avg', false, 7]);
+    expect((await run(describeLabels, { serviceId, metricName: 'seen' })).kind).toBe('counter');
   });
 
   test('shows at most two points a pixel, and every peak and every valley among them', async () => {
@@ -311,6 +330,7 @@ describe('the metrics of a service', () => {
       ...series.map((labels) => ({ name: 'm', labels, minutes: 5, everySeconds: 60, value: () => 1 })),
     );
     expect(await run(describeLabels, { serviceId, metricName: 'm' })).toEqual({
+      kind: 'gauge',
       seriesCount: 4,
       labels: [
         {
@@ -371,27 +391,4 @@ test('a release is marked where its first exception was, and not where it had be
   expect((await marks(60)).releases).toEqual([{ release: '1.1.0', serviceId, at }]);
   expect((await marks(25)).releases).toEqual([]);
   expect((await marks(601)).releases.map(({ release }: { release: string }) => release)).toEqual(['1.1.0', '1.0.0']);
-});
-
-test('a misspelt name is answered with the nearest', () => {
-  const names = ['http_requests_total', 'http_request_duration_seconds', 'queue_depth', 'up'];
-  expect(nearestNames('http_request_total', names)).toEqual(['http_requests_total']);
-  expect(nearestNames('queue', names)).toEqual(['queue_depth']);
-  expect(nearestNames('something else', names)).toEqual([]);
-  expect(nearestNames('', names)).toEqual([]);
-});
-
-test('a selector that is written is read back as it was meant', () => {
-  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((value) => value.isWellFormed());
-  const name = text.filter((value) => value.trim() !== '' && (value.includes('{') || value.trim() === value));
-  const condition = fc.record({
-    label: text.filter((label) => label !== '__name__'),
-    operator: fc.constantFrom('=' as const, '!=' as const),
-    value: fc.string({ unit: 'binary', maxLength: 20 }).filter((value) => value.isWellFormed()),
-  });
-  fc.assert(
-    fc.property(name, fc.array(condition, { maxLength: 4 }), (metric, conditions) => {
-      expect(parseSelector(selectorText(metric, conditions))).toEqual({ name: metric, matchers: conditions });
-    }),
-  );
 });

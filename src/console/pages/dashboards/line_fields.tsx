@@ -1,11 +1,13 @@
-import { Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
+import { AggregationSelect } from '#console/pages/explore/aggregation_select.tsx';
+import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { ExpressionFields, useIsQuantile, useKnownLabels } from '#console/pages/rules/metric_fields.tsx';
+import { ExpressionFields, useAskedMetric, useKnownLabels } from '#console/pages/rules/metric_fields.tsx';
 import { type WidgetKind, type WidgetQuery, withVariables } from '#modules/dashboards/decide/widget.ts';
-import { AGGREGATION_NAMES, askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
+import { askedOf, shownOf, usuallyShown } from '#modules/metrics/decide/aggregation.ts';
 
 interface LineFieldsProps {
   /** Name of the line; null for the only one. */
@@ -25,7 +27,8 @@ interface LineFieldsProps {
 export function LineFields({ legend, kind, query, usualServiceId, error, onChange, ...rest }: LineFieldsProps) {
   const { serviceChoice, onRemove } = rest;
   const serviceId = query.serviceId ?? usualServiceId;
-  const isQuantile = useIsQuantile(serviceId, query.metricName);
+  const { isQuantile, kind: kindOfMetric } = useAskedMetric(serviceId, query.metricName);
+  const isRatio = divideExpression(query.metricName).sides.length > 1;
   const labels = useKnownLabels(serviceId, withVariables(query.metricName, {}));
   return (
     <Stack gap="xs" component="fieldset" p={0} m={0} style={{ border: 0 }}>
@@ -40,23 +43,24 @@ export function LineFields({ legend, kind, query, usualServiceId, error, onChang
         serviceId={serviceId}
         text={query.metricName}
         hasVariables
-        hasQuantiles={kind !== 'heatmap'}
+        ofHistogram={kind === 'heatmap' ? 'whole' : 'quantile'}
         onChange={(metricName, chosen) => {
-          const { aggregation: usual } = chosen ?? {};
-          onChange({ metricName, ...(usual !== undefined && { aggregation: usual, isRate: usual === 'sum' }) });
+          onChange({ metricName, ...(chosen !== null && { aggregation: null, isRate: false }) });
         }}
         error={error}
       />
       {kind !== 'heatmap' && (
         <Group grow align="end">
           {!isQuantile && (
-            <NativeSelect
-              label="Aggregation"
-              value={shownOf(query.aggregation, query.isRate)}
-              data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-              onChange={(event) =>
-                onChange(askedOf(SHOWN_AGGREGATIONS.find((shown) => shown === event.currentTarget.value) ?? 'avg'))
+            <AggregationSelect
+              kind={kindOfMetric}
+              hasRate={!isRatio}
+              shown={
+                query.aggregation === null
+                  ? usuallyShown(kindOfMetric, isRatio)
+                  : shownOf(query.aggregation, query.isRate)
               }
+              onChange={(shown) => onChange(askedOf(shown))}
             />
           )}
           {kind !== 'number' && (
@@ -65,7 +69,7 @@ export function LineFields({ legend, kind, query, usualServiceId, error, onChang
               label="Split by label"
               placeholder="Nothing"
               value={query.splitBy ?? ''}
-              suggestions={[...labels.keys()]}
+              suggestions={labels}
               maxLength={200}
               onChange={(next) => onChange({ splitBy: next.trim() || null })}
             />

@@ -104,6 +104,7 @@ export function chartQueriesOf(
     const split = splitBy === null || widget.kind === 'number' ? {} : { splitBy, top };
     const asked = withVariables(metricName, variables);
     if (widget.kind === 'heatmap') return [{ serviceId: service, metricName: asked, isHeatmap: true, pixels }];
-    return [{ serviceId: service, metricName: asked, aggregation, ...(isRate && { isRate }), pixels, ...split }];
+    const shown = aggregation === null ? {} : { aggregation, ...(isRate && { isRate }) };
+    return [{ serviceId: service, metricName: asked, ...shown, pixels, ...split }];
   });
 }

@@ -1,7 +1,7 @@
 import { Alert, Skeleton } from '@mantine/core';
 import { memo, useMemo } from 'react';
 
-import { type ChartQuery, measureOfQuery, seriesOf, stepText } from '#console/api/charts.ts';
+import { type ChartQuery, measureOfResult, seriesOf, stepText } from '#console/api/charts.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
@@ -172,8 +172,8 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
   const value = series?.values.at(-1);
   const isOpen = series !== undefined && series.moreThan.includes(series.values.length - 1);
   const measure = commonMeasure(queries, answers, unit);
-  const isPerStep = query.isRate !== true && (query.aggregation === 'sum' || query.aggregation === 'count');
-  const { stepSeconds } = answer.result;
+  const { aggregation, isRate, stepSeconds } = answer.result;
+  const isPerStep = !isRate && (aggregation === 'sum' || aggregation === 'count');
   return (
     <div className={`${classes.number} stack apart`}>
       <Faults answers={answers} queries={queries} />
@@ -245,7 +245,7 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
       const query = queries[index];
       if (answer === undefined || query === undefined) return [];
       return seriesOf(answer.result, query.metricName, query).map((line) => {
-        const of = `${AGGREGATION_NOUNS[query.aggregation ?? 'avg']} of ${query.metricName}`;
+        const of = `${AGGREGATION_NOUNS[answer.result.aggregation]} of ${query.metricName}`;
         const name = names.has(line.name) ? `${line.name} (${of})` : line.name;
         names.add(name);
         return { ...line, name };
@@ -260,8 +260,8 @@ function commonMeasure(
   [answer]: readonly (AnsweredChart | undefined)[],
   unit: Unit | null,
 ): Measure {
-  if (unit !== null) return { unit, factor: 1, ...(query?.isRate === true && { isRate: true }) };
-  return query === undefined ? measureOf('', 'avg') : measureOfQuery(query, answer?.result.unit);
+  if (unit !== null) return { unit, factor: 1, ...(answer?.result.isRate === true && { isRate: true }) };
+  return query === undefined || answer === undefined ? measureOf('', 'avg') : measureOfResult(query, answer.result);
 }
 
 function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queries'>) {

@@ -81,7 +81,7 @@ const UNIT_NAMES: Readonly<Record<Unit, string>> = {
 const EMPTY_QUERY: WidgetQuery = {
   serviceId: null,
   metricName: '',
-  aggregation: 'avg',
+  aggregation: null,
   isRate: false,
   splitBy: null,
   top: 5,

@@ -10,21 +10,16 @@ import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
-import {
-  type ExploreSearch,
-  isHeatmap,
-  metricNameOf,
-  shownAggregationOf,
-} from '#console/pages/explore/explore_search.ts';
+import { type ExploreSearch, isHeatmap, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { newWidget } from '#modules/dashboards/decide/grid.ts';
 import { usualTitle } from '#modules/dashboards/decide/template.ts';
 import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
-import { type Aggregation, askedOf } from '#modules/metrics/decide/aggregation.ts';
+import { askedOf, type ShownAggregation } from '#modules/metrics/decide/aggregation.ts';
 
 interface AddToDashboardProps {
   readonly search: ExploreSearch;
-  readonly aggregation: Aggregation;
+  readonly shown: ShownAggregation | null;
   readonly onClose: () => void;
 }
 
@@ -46,7 +41,7 @@ const LABELS = {
 };
 
 /** Dialog that makes a widget of the shown chart: on an existing dashboard, or on a new one. */
-export function AddToDashboard({ search, aggregation, onClose }: AddToDashboardProps) {
+export function AddToDashboard({ search, shown, onClose }: AddToDashboardProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const refresh = useRefresh();
@@ -70,8 +65,7 @@ export function AddToDashboard({ search, aggregation, onClose }: AddToDashboardP
       const query = {
         serviceId: service,
         metricName: metricNameOf(search),
-        aggregation,
-        isRate: askedOf(shownAggregationOf(search)).isRate,
+        ...(shown === null ? { aggregation: null, isRate: false } : askedOf(shown)),
         splitBy: split ?? null,
         top: search.top ?? 5,
       };

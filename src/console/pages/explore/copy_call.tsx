@@ -10,7 +10,7 @@ import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 
 interface CopyCallProps {
   readonly search: ExploreSearch;
-  readonly aggregation: Aggregation;
+  readonly aggregation: Aggregation | undefined;
   readonly range: TimeRange;
   readonly onClose: () => void;
 }

@@ -2,11 +2,10 @@ import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
 import {
-  type Aggregation,
   askedOf,
+  quantileName,
   SHOWN_AGGREGATIONS,
   type ShownAggregation,
-  shownOf,
 } from '#modules/metrics/decide/aggregation.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { type LabelCondition, selectorText } from '#modules/metrics/decide/selector_text.ts';
@@ -23,6 +22,7 @@ export interface ExploreSearch extends RangeSearch {
   /** Name, or a whole selector that somebody wrote. */
   readonly metric?: string;
   readonly where?: readonly LabelCondition[];
+  /** Aggregation that is shown; absent for the usual aggregation of the metric, which the server knows. */
   readonly agg?: ShownAggregation;
   readonly split?: string;
   readonly top?: number;
@@ -76,14 +76,6 @@ export function metricNameOf({ metric = '', where = [] }: ExploreSearch): string
   return isSelector(metric) ? metric : selectorText(metric, where);
 }
 
-/** Returns what is shown: without a choice the likely one, by the usual ending of a counter's name. */
-export function shownAggregationOf({ agg, metric = '' }: ExploreSearch): ShownAggregation {
-  if (agg !== undefined) return agg;
-  const [name = ''] = metric.split('{', 1);
-  if (!/(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim())) return 'avg';
-  return divideExpression(metric).sides.length > 1 ? 'sum' : 'rate';
-}
-
 /** Whether what is chosen is a histogram: by the quantile that is asked for, or as its buckets. */
 export function isHistogram({ metric = '', where = [] }: ExploreSearch): boolean {
   if (divideExpression(metric).sides.length > 1) return false;
@@ -107,12 +99,10 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
   if (isHeatmap(search)) {
     return [{ serviceId: service, metricName: metricNameOf(search), isHeatmap: true, pixels: pixelsWithin(width) }];
   }
-  const { aggregation, isRate } = askedOf(shownAggregationOf(search));
   const query: ChartQuery = {
     serviceId: service,
     metricName: metricNameOf(search),
-    aggregation,
-    ...(isRate && { isRate }),
+    ...(search.agg !== undefined && askedOf(search.agg)),
     pixels: pixelsWithin(width),
     ...(split !== undefined && { splitBy: split, top: top ?? 5 }),
   };
@@ -124,23 +114,26 @@ export interface ChosenMetric {
   readonly metric: string;
   /** Quantile of a histogram to show. */
   readonly quantile?: string;
-  /** Usual aggregation for the kind of the metric, where it is known; its name may tell otherwise. */
-  readonly usual?: Aggregation;
 }
 
 /** Returns the search after another metric is chosen, without the settings of the previous one. */
 export function withMetric(
   { where: _, agg: __, split: ___, top: ____, ...kept }: ExploreSearch,
-  { metric, quantile, usual }: ChosenMetric,
+  { metric, quantile }: ChosenMetric,
 ): ExploreSearch {
   const chosen = { ...kept, metric };
-  if (quantile !== undefined) return { ...chosen, where: [quantileCondition(quantile)] };
-  const agg = usual === undefined ? undefined : shownOf(usual, true);
-  return agg === undefined || agg === shownAggregationOf(chosen) ? chosen : { ...chosen, agg };
+  return quantile === undefined ? chosen : { ...chosen, where: [quantileCondition(quantile)] };
 }
 
 /** Quantiles of a histogram that can be shown. */
 export const QUANTILES = ['0.5', '0.9', '0.95', '0.99', '0.999'] as const;
+
+/** Returns the quantiles to choose from, with their names; one that was chosen before stays. */
+export function quantileChoices(chosen: string | undefined): { value: string; label: string }[] {
+  return [...new Set([...QUANTILES, ...(chosen === undefined ? [] : [chosen])])]
+    .toSorted()
+    .map((value) => ({ value, label: quantileName(value) }));
+}
 
 export function quantileCondition(value = '0.95'): LabelCondition {
   return { label: 'quantile', operator: '=', value };

@@ -170,3 +170,29 @@ function shareText(share: number): string {
   if (percent > 0 && percent < 1) return '<1%';
   return `${Math.round(percent)}%`;
 }
+
+/** Field of a whole selector, with its labels in the text. */
+export function SelectorField({ selector, onChange }: { readonly selector: string; onChange(selector: string): void }) {
+  const [text, setText] = useState(selector);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') onChange(text.trim());
+      }}
+    >
+      <TextInput
+        label="Selector"
+        description='As in PromQL: name{label="value", other!="value", third=~"pattern"}'
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        rightSectionWidth={72}
+        rightSection={
+          <Button type="submit" size="compact-sm" variant="light" disabled={text.trim() === selector}>
+            Show
+          </Button>
+        }
+      />
+    </form>
+  );
+}

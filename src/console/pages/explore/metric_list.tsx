@@ -16,6 +16,7 @@ import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ChosenMetric, type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { quantileName } from '#modules/metrics/decide/aggregation.ts';
 import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
@@ -149,8 +150,8 @@ interface MetricRowProps {
 }
 
 /** Returns what is shown first of a metric. */
-function chosenOf({ metricName: metric, isHistogram, aggregation }: MetricEntry): ChosenMetric {
-  return isHistogram ? { metric, quantile: '0.95' } : { metric, usual: aggregation };
+function chosenOf({ metricName: metric, isHistogram }: MetricEntry): ChosenMetric {
+  return isHistogram ? { metric, quantile: '0.95' } : { metric };
 }
 
 /** Whether it is a unit, and not a number of things: UCUM writes 1 for those, or their name in braces, such as {request}. */
@@ -222,7 +223,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         <span className={`${classes.quantiles} wraps tiny`} role="group" aria-label={`Of ${metricName}`}>
           {QUANTILES.map((quantile) => (
             <TextButton key={quantile} onClick={() => onChoose({ metric: metricName, quantile })}>
-              {`p${Number((Number(quantile) * 100).toFixed(1))}`}
+              {quantileName(quantile)}
             </TextButton>
           ))}
           <TextButton onClick={() => onChoose({ metric: `${metricName}_count` })}>count</TextButton>

@@ -1,8 +1,8 @@
-import { Alert, Button, Group, NativeSelect, Pill, Skeleton, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Pill, Skeleton } from '@mantine/core';
 import { IconBellPlus, IconLayoutDashboard, IconTerminal2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 
 import { invoke, topicKey } from '#console/api/actions.ts';
 import {
@@ -12,7 +12,7 @@ import {
   exemplarsQuery,
   keptIfSame,
   markersOf,
-  measureOfQuery,
+  measureOfResult,
   seriesOf,
   stepText,
 } from '#console/api/charts.ts';
@@ -35,19 +35,21 @@ import {
   isSelector,
   metricNameOf,
   quantileCondition,
-  QUANTILES,
+  quantileChoices,
   queriesOf,
-  shownAggregationOf,
 } from '#console/pages/explore/explore_search.ts';
-import { LabelList } from '#console/pages/explore/label_list.tsx';
+import { AggregationSelect } from '#console/pages/explore/aggregation_select.tsx';
+import { LabelList, SelectorField } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
   type Aggregation,
-  AGGREGATION_NAMES,
+  aggregationName,
   askedOf,
-  SHOWN_AGGREGATIONS,
+  quantileName,
+  shownOf,
 } from '#modules/metrics/decide/aggregation.ts';
+import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const AddToDashboard = lazyDialog(() =>
@@ -79,11 +81,12 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     ),
     retry: false,
   });
-  const shown = shownAggregationOf(search);
-  const { aggregation } = askedOf(shown);
   const queries = queriesOf(search, width);
   const charts = useQuery(chartsQuery(org.orgId, range, queries));
   const { data, error, isPlaceholderData } = charts;
+  const [first] = data?.results ?? [];
+  const shown = search.agg ?? (first === undefined ? null : shownOf(first.aggregation, first.isRate));
+  const { aggregation } = shown === null ? {} : askedOf(shown);
   const period = data === undefined ? null : { from: Date.parse(data.from), to: Date.parse(data.to) };
   const marks = useQuery({
     ...chartMarksQuery(org.orgId, period === null ? [] : [service], period?.from ?? 0, period?.to ?? 1),
@@ -100,7 +103,12 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     // The queries are those of the data.
     [data, name],
   );
-  const [first] = data?.results ?? [];
+  // A histogram that is named without its parts is shown by a quantile.
+  const isFamily = first?.nearest.includes(`${metric}_bucket`) === true;
+  const showQuantile = useEffectEvent(() => onChange({ where: [...where, quantileCondition()] }));
+  useEffect(() => {
+    if (isFamily) showQuantile();
+  }, [isFamily]);
   const { data: exemplars } = useQuery({
     ...exemplarsQuery(org.orgId, { serviceId: service, metricName: metricNameOf(search) }, period),
     enabled: period !== null && first !== undefined && first.series.length > 0,
@@ -113,9 +121,14 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     [exemplars, search, aggregation],
   );
   const sentUnit = first?.unit ?? null;
-  const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0], sentUnit);
+  const measure =
+    first === undefined
+      ? measureOf(name, 'avg')
+      : measureOfResult({ metricName: queries[0]?.metricName ?? name }, first);
   const hasCells = isHeatmap(search);
   const labels = entry?.labels ?? [];
+  const kind = entry?.kind ?? null;
+  const isRatio = divideExpression(metric).sides.length > 1;
   const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
   // Of a summary, each quantile is a series, with a label that a histogram has not.
   const isOfBuckets = quantile !== undefined && labels.every(({ label }) => label !== 'quantile');
@@ -136,7 +149,11 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
           {may('oncall:edit') && (
             <Button
               renderRoot={(props: object) => (
-                <Link to="/rules/new" search={{ service, metric: metricNameOf(search), aggregation }} {...props} />
+                <Link
+                  to="/rules/new"
+                  search={{ service, metric: metricNameOf(search), ...(aggregation && { aggregation }) }}
+                  {...props}
+                />
               )}
               variant="default"
               size="sm"
@@ -175,20 +192,13 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         {!hasCells && (
           <>
             {!isOfBuckets && (
-              <NativeSelect
-                label="Show"
-                value={shown}
-                data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-                onChange={(event) =>
-                  onChange({ agg: SHOWN_AGGREGATIONS.find((chosen) => chosen === event.currentTarget.value) })
-                }
-              />
+              <AggregationSelect kind={kind} hasRate={!isRatio} shown={shown} onChange={(agg) => onChange({ agg })} />
             )}
             {quantile !== undefined && (
               <NativeSelect
                 label="Quantile"
                 value={quantile}
-                data={[...new Set([...QUANTILES, quantile])].toSorted()}
+                data={quantileChoices(quantile)}
                 onChange={(event) => {
                   const chosen = quantileCondition(event.currentTarget.value);
                   onChange({ where: where.map((matcher) => (matcher.label === 'quantile' ? chosen : matcher)) });
@@ -267,8 +277,10 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         {hasCells
           ? `Observations by their size${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
           : isOfBuckets
-            ? `${percentOf(quantile)} of the observations are at most this${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
-            : `${AGGREGATION_NAMES[shown]}${steps}`}
+            ? `${quantileName(quantile)} of the observations are at most this${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
+            : shown === null
+              ? ' '
+              : `${aggregationName(shown, kind)}${steps}`}
         {first?.isReduced === true && '; the lowest and the highest value of each pixel are shown'}
       </div>
       <div className={classes.chart} aria-busy={isPlaceholderData}>
@@ -319,9 +331,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
                 onChange({ where: [...where.filter(({ label }) => label !== condition.label), condition] }, true)
         }
       />
-      {open === 'dashboard' && (
-        <AddToDashboard search={search} aggregation={aggregation} onClose={() => setOpen(null)} />
-      )}
+      {open === 'dashboard' && <AddToDashboard search={search} shown={shown} onClose={() => setOpen(null)} />}
       {open === 'call' && (
         <CopyCall search={search} aggregation={aggregation} range={range} onClose={() => setOpen(null)} />
       )}
@@ -329,10 +339,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
   );
 }
 
-const percentOf = (quantile: string): string => `${Number((Number(quantile) * 100).toFixed(2))}%`;
-
 /** Whether the axis shows observed values, and not how often or how much in all. */
-function showsObservations(metricName: string, aggregation: Aggregation): boolean {
+function showsObservations(metricName: string, aggregation: Aggregation | undefined): boolean {
   if (/\{.*\bquantile\s*=/.test(metricName)) return true;
   const isMany = /_(?:bucket|count|sum|total)$/.test(metricName.split('{', 1)[0]?.trim() ?? '');
   return !isMany && aggregation !== 'sum' && aggregation !== 'count';
@@ -367,30 +375,5 @@ function NoPoints({ name, nearest, onChoose }: NoPointsProps) {
       ))}
       ?
     </p>
-  );
-}
-
-function SelectorField({ selector, onChange }: { readonly selector: string; onChange(selector: string): void }) {
-  const [text, setText] = useState(selector);
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== '') onChange(text.trim());
-      }}
-    >
-      <TextInput
-        label="Selector"
-        description='As in PromQL: name{label="value", other!="value", third=~"pattern"}'
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        rightSectionWidth={72}
-        rightSection={
-          <Button type="submit" size="compact-sm" variant="light" disabled={text.trim() === selector}>
-            Show
-          </Button>
-        }
-      />
-    </form>
   );
 }

@@ -90,7 +90,7 @@ function Shown({ load }: { readonly load: Load }) {
   return (
     <>
       {!load.isComplete && <p role="status">There was more than is counted here: the figures are too low.</p>}
-      <Card title="People" about={`Beside the mean of the team. The month is that of ${load.timezone}.`}>
+      <Card title="People" about={`Beside the average of the team. The month is that of ${load.timezone}.`}>
         {load.people.length === 0 ? (
           <p>The team has no members.</p>
         ) : (

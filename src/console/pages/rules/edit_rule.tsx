@@ -10,7 +10,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
-import { faultsOf, type RuleValues, serverFaults, valuesOfRule } from '#console/pages/rules/rule_values.ts';
+import { faultsOf, type RuleValues, sentConfig, serverFaults, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingsOfValues } from '#console/pages/rules/settings/setting_values.ts';
 import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -52,7 +52,7 @@ function Editor({ rule }: { readonly rule: Rule }) {
         ruleId,
         basedOn: rule.updatedAt,
         name: name.trim(),
-        config,
+        config: sentConfig(config),
         settings: settingsOfValues(kind, settings),
         escalationPolicyId,
         enabled,

@@ -2,16 +2,17 @@ import { ActionIcon, Button, Group, NativeSelect, NumberInput, Stack, TextInput 
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 import { actionQuery } from '#console/api/actions.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
-import { QUANTILES, quantileCondition } from '#console/pages/explore/explore_search.ts';
+import { quantileChoices, quantileCondition } from '#console/pages/explore/explore_search.ts';
 import { type ListedMetric, MetricPicker, metricOfName, useMetricsLike } from '#console/pages/rules/metric_picker.tsx';
 import type { ConfigValues } from '#console/pages/rules/rule_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { AGGREGATION_NAMES, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { LABEL_VALUES_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { AggregationSelect } from '#console/pages/explore/aggregation_select.tsx';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { type LabelMatcher, type MatchOperator, readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
@@ -22,23 +23,31 @@ import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 /** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
   const text = String(config['metricName'] ?? '');
-  const isQuantile = useIsQuantile(serviceId, text);
+  const { isQuantile, kind, usual } = useAskedMetric(serviceId, text);
+  const aggregation = AGGREGATIONS.find((candidate) => candidate === config['aggregation']);
+  const settle = useEffectEvent((usual: Aggregation) => onChange({ aggregation: usual }));
+  // A rule that names no aggregation takes the usual one of its metric.
+  useEffect(() => {
+    if (aggregation === undefined && usual !== null) settle(usual);
+  }, [aggregation, usual]);
   return (
     <Stack>
       <ExpressionFields
         serviceId={serviceId}
         text={text}
         waits=" The rule waits for it."
-        onChange={(metricName) => onChange({ metricName })}
+        onChange={(metricName, chosen) =>
+          onChange({ metricName, ...(chosen !== null && { aggregation: chosen.aggregation }) })
+        }
         error={errorOf('metricName')}
       />
       <Group grow align="start">
         {!isQuantile && (
-          <NativeSelect
-            label="Aggregation"
-            value={String(config['aggregation'])}
-            onChange={(event) => onChange({ aggregation: event.currentTarget.value })}
-            data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+          <AggregationSelect
+            kind={kind}
+            hasRate={false}
+            shown={aggregation ?? usual ?? 'avg'}
+            onChange={(aggregation) => onChange({ aggregation })}
             error={errorOf('aggregation')}
           />
         )}
@@ -88,8 +97,8 @@ interface ExpressionFieldsProps {
   readonly waits?: string;
   /** Whether values of labels may be variables of a dashboard. */
   readonly hasVariables?: boolean;
-  /** Whether a histogram is shown by a quantile, and not as a whole. */
-  readonly hasQuantiles?: boolean;
+  /** Question to a histogram: a quantile when left out, the number of its observations, or all of them. */
+  readonly ofHistogram?: 'quantile' | 'count' | 'whole';
   /** Called with the text, and with the metric if one was chosen from the list. */
   onChange(text: string, chosen: ListedMetric | null): void;
   readonly error: string | undefined;
@@ -160,12 +169,20 @@ interface SideFieldsProps extends ExpressionFieldsProps {
 
 const isQuantileOf = ({ label, operator }: LabelMatcher): boolean => label === 'quantile' && operator === '=';
 
-/** Whether a quantile of a histogram is asked for: there is nothing to aggregate then. */
-export function useIsQuantile(serviceId: string | null, text: string): boolean {
-  const parts = partsOf(text);
+/**
+ * Returns what is known of the metric, or of the dividend. Of a quantile of a histogram there is nothing to aggregate;
+ * kind and usual aggregation are null until they are known.
+ */
+export function useAskedMetric(serviceId: string | null, text: string) {
+  const parts = partsOf(divideExpression(text).sides[0]?.text ?? text);
   const name = parts?.name ?? '';
   const like = useMetricsLike(serviceId, name);
-  return parts?.matchers.some(isQuantileOf) === true && like !== undefined && isHistogram(name, like.metrics);
+  const metric = metricOfName(name.trim(), { metrics: like?.metrics ?? [] });
+  return {
+    isQuantile: parts?.matchers.some(isQuantileOf) === true && metric?.isHistogram === true,
+    kind: metric?.kind ?? null,
+    usual: metric?.aggregation ?? null,
+  };
 }
 
 const isHistogram = (name: string, metrics: readonly ListedMetric[]): boolean =>
@@ -183,8 +200,9 @@ function conditionsFor(
 }
 
 /** Fields of a selector: the metric, a quantile of a histogram, and the labels that its series need. */
-function SideFields({ serviceId, label, text, onChange, error, ...rest }: SideFieldsProps) {
-  const { waits = '', hasVariables = false, hasQuantiles = true } = rest;
+export function SideFields({ serviceId, label, text, onChange, error, ...rest }: SideFieldsProps) {
+  const { waits = '', hasVariables = false, ofHistogram = 'quantile' } = rest;
+  const hasQuantiles = ofHistogram === 'quantile';
   const parts = partsOf(text);
   // A line without a label is not part of the selector yet.
   const [lines, setLines] = useState(parts?.matchers ?? []);
@@ -204,7 +222,7 @@ function SideFields({ serviceId, label, text, onChange, error, ...rest }: SideFi
         serviceId={serviceId}
         label={label}
         value={name}
-        hasQuantile={quantile !== undefined || !hasQuantiles}
+        ofHistogram={quantile === undefined ? ofHistogram : 'whole'}
         waits={waits}
         onChange={(next, chosen) => {
           const typed = chosen === null ? partsOf(next) : null;
@@ -214,7 +232,8 @@ function SideFields({ serviceId, label, text, onChange, error, ...rest }: SideFi
           if (isSelector || next === '') onChange(next, null);
           else {
             const before = matchers.filter(isComplete);
-            onChange(selectorText(next, hasQuantiles ? conditionsFor(next, chosen, before) : before), chosen);
+            const name = ofHistogram === 'count' && chosen?.isHistogram === true ? `${next}_count` : next;
+            onChange(selectorText(name, hasQuantiles ? conditionsFor(next, chosen, before) : before), chosen);
           }
         }}
         error={error}
@@ -225,7 +244,7 @@ function SideFields({ serviceId, label, text, onChange, error, ...rest }: SideFi
           value={quantile?.value ?? ''}
           data={[
             ...(quantile === undefined ? [{ value: '', label: 'Choose one' }] : []),
-            ...[...new Set([...QUANTILES, ...(quantile === undefined ? [] : [quantile.value])])].toSorted(),
+            ...quantileChoices(quantile?.value),
           ]}
           onChange={({ currentTarget: { value } }) => value !== '' && show([quantileCondition(value), ...others])}
         />
@@ -285,7 +304,7 @@ function LabelFields({ serviceId, metricName, hasVariables, matchers, onChange }
             placeholder="label"
             value={label}
             onChange={(text) => change(index, { label: text })}
-            suggestions={[...labels.keys()]}
+            suggestions={labels}
             spellCheck={false}
             autoCapitalize="none"
           />
@@ -298,14 +317,14 @@ function LabelFields({ serviceId, metricName, hasVariables, matchers, onChange }
               if (chosen !== undefined) change(index, { operator: chosen.value });
             }}
           />
-          <Autocomplete
+          <LabelValue
             listLabel={`Value of label ${index + 1}`}
-            placeholder="value"
+            serviceId={serviceId}
+            metricName={metricName}
+            label={label}
+            before={hasVariables ? variableOf(label) : []}
             value={value}
             onChange={(text) => change(index, { value: text })}
-            suggestions={[...(hasVariables ? variableOf(label) : []), ...(labels.get(label) ?? [])]}
-            spellCheck={false}
-            autoCapitalize="none"
           />
           <ActionIcon
             variant="subtle"
@@ -333,6 +352,64 @@ function LabelFields({ serviceId, metricName, hasVariables, matchers, onChange }
   );
 }
 
+interface LabelValueProps {
+  readonly listLabel: string;
+  readonly serviceId: string | null;
+  readonly metricName: string;
+  readonly label: string;
+  /** Suggestions before the values. */
+  readonly before: readonly string[];
+  readonly value: string;
+  onChange(value: string): void;
+}
+
+/** Field for a value of a label, completed from those that arrive. The server searches for what is typed. */
+function LabelValue({ listLabel, serviceId, metricName, label, before, value, onChange }: LabelValueProps) {
+  const { orgId } = useOrganization().org;
+  // The value already in the field is not a search: all are offered.
+  const [typed, setTyped] = useState('');
+  const [asked] = useDebouncedValue(
+    { metricName: metricName.trim(), label, text: typed.trim().slice(0, 200) },
+    DEBOUNCE_MS,
+  );
+  const { metricName: name, text } = asked;
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'services', 'describe_labels', {
+      serviceId: serviceId ?? '',
+      metricName: name,
+      label: asked.label,
+      valuesMax: VALUES_SHOWN,
+      ...(text !== '' && { text }),
+    }),
+    enabled: serviceId !== null && name !== '' && asked.label !== '',
+    staleTime: 60_000,
+    retry: false,
+    placeholderData: keepPreviousData,
+  });
+  const entry = data?.labels.find((candidate) => candidate.label === label);
+  const values = entry?.values.map((option) => option.value) ?? [];
+  return (
+    <Autocomplete
+      listLabel={listLabel}
+      placeholder="value"
+      value={value}
+      onChange={(next) => {
+        setTyped(next);
+        onChange(next);
+      }}
+      onBlur={() => setTyped('')}
+      suggestions={[...before, ...values]}
+      isSearched
+      suggestionsMax={VALUES_SHOWN + before.length}
+      further={(entry?.valueCount ?? 0) - values.length}
+      spellCheck={false}
+      autoCapitalize="none"
+    />
+  );
+}
+
+const VALUES_SHOWN = 20;
+
 /** Returns the variable of a dashboard that is named after a label. */
 const variableOf = (label: string): string[] => {
   const name = label.replaceAll(/\W/g, '_').replace(/^[\d_]+/, '');
@@ -342,22 +419,22 @@ const variableOf = (label: string): string[] => {
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 300;
 
-/** Returns the labels of the metric's series, each with its values: those that arrived in the last day. */
-export function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyMap<string, readonly string[]> {
+/** Returns the labels of the metric's series that arrived in the last day. */
+export function useKnownLabels(serviceId: string | null, metricName: string): readonly string[] {
   const { orgId } = useOrganization().org;
   const [name] = useDebouncedValue(metricName.trim(), DEBOUNCE_MS);
   const { data } = useQuery({
     ...actionQuery(orgId, 'services', 'describe_labels', {
       serviceId: serviceId ?? '',
       metricName: name,
-      valuesMax: LABEL_VALUES_MAX,
+      valuesMax: 1,
     }),
     enabled: serviceId !== null && name !== '',
     staleTime: 60_000,
     retry: false,
     placeholderData: keepPreviousData,
   });
-  return new Map(data?.labels.map(({ label, values }) => [label, values.map(({ value }) => value)]));
+  return data?.labels.map(({ label }) => label) ?? [];
 }
 
 export interface ConfigFieldsProps {

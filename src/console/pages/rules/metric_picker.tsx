@@ -11,7 +11,7 @@ const NAMES_FRESH_MS = 10_000;
 
 export type ListedMetric = Pick<
   ResultOf<'describe_metrics'>['metrics'][number],
-  'metricName' | 'isHistogram' | 'aggregation'
+  'metricName' | 'isHistogram' | 'aggregation' | 'kind'
 >;
 
 /** Metrics of a service whose names hold a text. */
@@ -25,8 +25,8 @@ interface MetricPickerProps {
   readonly serviceId: string | null;
   readonly label?: string;
   readonly value: string;
-  /** Whether a quantile is asked for, by a label of the selector. */
-  readonly hasQuantile?: boolean;
+  /** Question to a histogram: a quantile, which the selector lacks, the number of its observations, or all of them. */
+  readonly ofHistogram: 'quantile' | 'count' | 'whole';
   /** Sentence about what becomes of a name that has not arrived yet. */
   readonly waits?: string;
   /** Called with the name, and with the metric if it was chosen from the list. */
@@ -40,11 +40,18 @@ export function metricOfName(name: string, { metrics }: Pick<ListedMetrics, 'met
 }
 
 /** Returns what to know of a name, given the metrics whose names hold it; undefined for nothing. */
-export function hintOfName(name: string, listed: ListedMetrics, hasQuantile: boolean, waits = ''): string | undefined {
+export function hintOfName(
+  name: string,
+  listed: ListedMetrics,
+  ofHistogram: MetricPickerProps['ofHistogram'],
+  waits = '',
+): string | undefined {
   if (name === '' || name.includes('{')) return undefined;
   const metric = metricOfName(name, listed);
-  if (metric?.isHistogram === true && !hasQuantile) {
-    return `A histogram: choose a quantile below, or write ${name}_count or ${name}_sum.`;
+  if (metric?.isHistogram === true && ofHistogram !== 'whole') {
+    return ofHistogram === 'count'
+      ? `A histogram: write ${name}_count for the number of its observations.`
+      : `A histogram: choose a quantile below, or write ${name}_count or ${name}_sum.`;
   }
   if (metric !== null) return undefined;
   const isPart = listed.metrics.some(({ metricName, isHistogram }) => isHistogram && name.startsWith(`${metricName}_`));
@@ -74,7 +81,7 @@ export function useMetricsLike(serviceId: string | null, typed: string): ListedM
 
 /** Field for the name of a metric, completed from those that arrive. The server searches for what is typed. */
 export function MetricPicker(props: MetricPickerProps) {
-  const { serviceId, label = 'Metric', value, hasQuantile = false, waits, onChange, error } = props;
+  const { serviceId, label = 'Metric', value, ofHistogram, waits, onChange, error } = props;
   const { orgId } = useOrganization().org;
   // The name already in the field is not a search: all are offered.
   const [typed, setTyped] = useState('');
@@ -95,7 +102,7 @@ export function MetricPicker(props: MetricPickerProps) {
       ? 'Choose the service first.'
       : text === '' && data?.total === 0
         ? 'This service has sent no metrics yet.'
-        : like && hintOfName(value.trim(), like, hasQuantile, waits);
+        : like && hintOfName(value.trim(), like, ofHistogram, waits);
   return (
     <Autocomplete
       listLabel="Metrics"

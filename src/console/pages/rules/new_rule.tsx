@@ -11,6 +11,7 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import {
   faultsOf,
+  sentConfig,
   type RuleValues,
   serverFaults,
   valuesOfRule,
@@ -51,7 +52,7 @@ function Editor({ base, name }: { readonly base: RuleValues; readonly name: stri
         serviceId: serviceId ?? '',
         name: title.trim(),
         kind,
-        config,
+        config: sentConfig(config),
         settings: settingsOfValues(kind, settings),
         enabled,
         ...(escalationPolicyId !== null && { escalationPolicyId }),

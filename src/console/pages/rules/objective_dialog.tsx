@@ -9,7 +9,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
-import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
+import { SideFields } from '#console/pages/rules/metric_fields.tsx';
 import { serverFaults } from '#console/pages/rules/rule_values.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { OBJECTIVE_DAYS } from '#modules/rules/decide/rule_settings.ts';
@@ -103,7 +103,8 @@ export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
       <Text size="sm">
         An objective says which share of requests should go well, so that the rest is a budget for failures. A first
         rule pages when an hour burns a fiftieth of the budget, a second one when six hours burn a twentieth. Each also
-        looks at a shorter window, so that it ends soon after the failures do.
+        looks at a shorter window, so that it ends soon after the failures do. Of a histogram, its observations are
+        counted; how long they take is watched by a rule of one of its quantiles.
       </Text>
       <TextInput
         label={LABELS.name}
@@ -120,17 +121,19 @@ export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
         onChange={(serviceId) => set({ serviceId: serviceId ?? null })}
         error={faults['serviceId']}
       />
-      <MetricPicker
+      <SideFields
         serviceId={values.serviceId}
         label={LABELS.badMetric}
-        value={values.badMetric}
+        text={values.badMetric}
+        ofHistogram="count"
         onChange={(badMetric) => set({ badMetric })}
         error={faults['badMetric']}
       />
-      <MetricPicker
+      <SideFields
         serviceId={values.serviceId}
         label={LABELS.totalMetric}
-        value={values.totalMetric}
+        text={values.totalMetric}
+        ofHistogram="count"
         onChange={(totalMetric) => set({ totalMetric })}
         error={faults['totalMetric']}
       />

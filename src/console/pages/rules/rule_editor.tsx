@@ -25,7 +25,13 @@ import { Page } from '#console/components/page.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { type ConfigFieldsProps, MetricFields } from '#console/pages/rules/metric_fields.tsx';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
-import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
+import {
+  emptyConfig,
+  RULE_LABELS,
+  type RuleValues,
+  sentConfig,
+  thresholdOf,
+} from '#console/pages/rules/rule_values.ts';
 import { HeldField, SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
 import {
   replayedSettings,
@@ -227,11 +233,12 @@ function Sentence({ values }: { readonly values: RuleValues }) {
 }
 
 function sentenceOf({ kind, config, settings }: Pick<RuleValues, 'kind' | 'config' | 'settings'>): string | null {
-  const isComplete = Object.values(config).every((value) => String(value).trim() !== '' && value !== '-');
+  const sent = sentConfig(config);
+  const isComplete = Object.values(sent).every((value) => String(value).trim() !== '' && value !== '-');
   if (!isComplete) return null;
   const held = kind === 'metric_threshold' ? Number(settings.forMinutes) : 0;
   const lasting = held > 0 ? ` An incident opens once that has been true for ${held} min.` : '';
-  return `${conditionText({ kind, config: config as unknown as RuleConfig })}${lasting}`;
+  return `${conditionText({ kind, config: sent as unknown as RuleConfig })}${lasting}`;
 }
 
 /** Formats a value of the form for people, to show two versions of it side by side. */

@@ -32,13 +32,13 @@ export const RULE_LABELS: Readonly<Record<keyof RuleValues, string>> = {
 export function emptyConfig(kind: RuleKind): ConfigValues {
   return Object.fromEntries(
     configFieldsOf(kind).map(({ name, initial }) => {
-      return [name, typeof initial === 'number' || typeof initial === 'string' ? initial : (FIRST[name] ?? '')];
+      return [name, FIRST[name] ?? (typeof initial === 'number' || typeof initial === 'string' ? initial : '')];
     }),
   );
 }
 
-/** Initial values of fields without a default. */
-const FIRST: ConfigValues = { comparator: '>' };
+/** Initial values of fields without a default; that of the aggregation depends on the metric. */
+const FIRST: ConfigValues = { comparator: '>', aggregation: '' };
 
 export function valuesOfRule(rule: Rule): RuleValues {
   const { name, kind, serviceId, config, settings, escalationPolicyId, enabled } = rule;
@@ -71,10 +71,11 @@ export function valuesOfStart(start: RuleStart): RuleValues {
 /** Returns the faults that need no request, by the path of their field. */
 export function faultsOf({ name, kind, serviceId, config }: RuleValues): Record<string, string> {
   const faults: Record<string, string> = {};
+  const sent = sentConfig(config);
   if (name.trim() === '') faults['name'] = 'A rule needs a name';
   if (serviceId === null) faults['serviceId'] = 'Choose the service that it watches';
   for (const { name: field, label, schema } of configFieldsOf(kind)) {
-    const value = config[field] ?? '';
+    const value = sent[field] ?? '';
     const { type, minimum = -Infinity, maximum = Infinity } = schema;
     if (String(value).trim() === '') faults[`config.${field}`] = `${label} is missing`;
     else if (type !== 'number' && type !== 'integer') continue;
@@ -86,14 +87,20 @@ export function faultsOf({ name, kind, serviceId, config }: RuleValues): Record<
   return faults;
 }
 
+/** Returns the config to send: a metric that has not arrived yet is measured by its mean. */
+export function sentConfig(config: ConfigValues): ConfigValues {
+  return config['aggregation'] === '' ? { ...config, aggregation: 'avg' } : config;
+}
+
 /** Returns the part of the config that a chart needs; null while it is incomplete. */
 export function thresholdOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): MetricThreshold | null {
   if (kind !== 'metric_threshold') return null;
-  const { metricName, threshold, windowMinutes } = config;
+  const sent = sentConfig(config);
+  const { metricName, threshold, windowMinutes } = sent;
   if (typeof metricName !== 'string' || metricName.trim() === '') return null;
   if (typeof windowMinutes !== 'number' || !Number.isInteger(windowMinutes) || windowMinutes < 1) return null;
   const limit = typeof threshold === 'number' && Number.isFinite(threshold) ? threshold : Number.NaN;
-  return { ...(config as unknown as MetricThreshold), metricName: metricName.trim(), windowMinutes, threshold: limit };
+  return { ...(sent as unknown as MetricThreshold), metricName: metricName.trim(), windowMinutes, threshold: limit };
 }
 
 /** Returns the server's faults, by the path of the field, which is its name in the form. */

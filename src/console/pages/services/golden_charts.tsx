@@ -10,7 +10,7 @@ import {
   chartMarksQuery,
   chartsQuery,
   markersOf,
-  measureOfQuery,
+  measureOfResult,
   seriesOf,
 } from '#console/api/charts.ts';
 import { Card } from '#console/components/card.tsx';
@@ -22,7 +22,6 @@ import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import classes from '#console/pages/services/overview_cards.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { mostUsefulMetrics, queryOfMetric } from '#modules/dashboards/decide/template.ts';
-import { shownOf } from '#modules/metrics/decide/aggregation.ts';
 
 const LOOKED_AT = 50;
 const CHARTS = 4;
@@ -70,14 +69,11 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
           const query = queries[index];
           const result = charts.data?.results[index];
           if (metric === null || query === undefined) return <Skeleton key={index} height="13rem" />;
-          const { metricName, aggregation = 'avg', isRate } = query;
+          const { metricName, isRate } = query;
           return (
             <figure key={metric.metricName} className="flush shrinks">
               <figcaption className={`${classes.caption} small nowrap`}>
-                <Link
-                  to="/explore"
-                  search={{ service: serviceId, metric: metricName, agg: shownOf(aggregation, isRate === true) }}
-                >
+                <Link to="/explore" search={{ service: serviceId, metric: metricName }}>
                   <Name>{metric.isHistogram ? `${metric.metricName}, 95%` : metric.metricName}</Name>
                 </Link>
                 {isRate === true && <span className="dimmed">per second</span>}
@@ -91,7 +87,7 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
                     series={seriesOf(result, metric.metricName, query)}
                     {...period}
                     stepMs={(result.stepSeconds || 60) * 1_000}
-                    measure={measureOfQuery(query)}
+                    measure={measureOfResult(query, result)}
                     markers={markers}
                     group={serviceId}
                     hasLegend={false}

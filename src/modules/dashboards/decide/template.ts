@@ -1,6 +1,6 @@
 import { compacted, newWidget } from '#modules/dashboards/decide/grid.ts';
 import type { Widget, WidgetFacts } from '#modules/dashboards/decide/widget.ts';
-import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { type Aggregation, quantileName } from '#modules/metrics/decide/aggregation.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
@@ -79,7 +79,7 @@ export function usualTitle(metricName: string): string {
     const quantile = matchers.find(({ label, operator }) => label === 'quantile' && operator === '=');
     const others = matchers.filter((matcher) => matcher !== quantile && !matcher.value.startsWith('$'));
     const narrowed = others.length === 0 ? name : selectorText(name, others);
-    return quantile === undefined ? narrowed : `${narrowed}, ${Number((Number(quantile.value) * 100).toFixed(2))}%`;
+    return quantile === undefined ? narrowed : `${narrowed}, ${quantileName(quantile.value)}`;
   } catch {
     return metricName;
   }

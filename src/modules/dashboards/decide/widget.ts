@@ -60,7 +60,8 @@ export interface WidgetQuery {
   /** Service of the metric; null for the dashboard's own. */
   readonly serviceId: string | null;
   readonly metricName: string;
-  readonly aggregation: Aggregation;
+  /** Null for the usual one of the metric: a counter as its rate, other values by their mean. */
+  readonly aggregation: Aggregation | null;
   /** Whether a sum is shown as its rate per second. */
   readonly isRate: boolean;
   readonly splitBy: string | null;
@@ -161,7 +162,7 @@ function readQueries(query: unknown): WidgetQuery[] {
       {
         serviceId: textOf(serviceId),
         metricName: name,
-        aggregation: AGGREGATIONS.find((candidate) => candidate === aggregation) ?? 'avg',
+        aggregation: AGGREGATIONS.find((candidate) => candidate === aggregation) ?? null,
         isRate: isRate === true,
         splitBy: textOf(splitBy),
         top: typeof top === 'number' && Number.isInteger(top) && top >= 1 && top <= TOP_MAX ? top : TOP,
@@ -239,7 +240,7 @@ function writeQuery({
 }: WidgetQuery): Record<string, unknown> {
   return {
     metricName,
-    aggregation,
+    ...(aggregation !== null && { aggregation }),
     ...(isRate && aggregation === 'sum' && { isRate }),
     ...(serviceId !== null && { serviceId }),
     ...(splitBy !== null && { splitBy, top }),

@@ -39,7 +39,7 @@ const COLUMNS = [
 
 export const exportLoadOnPeople = defineOperation({
   name: 'export_load_on_people',
-  summary: 'Download the load of a month on the people of a team as CSV; the last line is their mean.',
+  summary: 'Download the load of a month on the people of a team as CSV; the last line is their average.',
   permission: 'oncall:view',
   effect: 'read',
   input: StrictObject(LOAD_INPUT),

@@ -11,6 +11,12 @@ export const AGGREGATION_NAMES: Readonly<Record<ShownAggregation, string>> = {
   count: 'Number of points',
 };
 
+/** Meaning of each aggregation that an action takes, in the words of the console. */
+export const AGGREGATION_MEANINGS = Object.entries(AGGREGATION_NAMES)
+  .filter(([asked]) => asked !== 'rate')
+  .map(([asked, name]) => `${asked}: ${name.toLowerCase()}`)
+  .join('; ');
+
 /** Names of aggregations within a sentence: "average of queue_depth". */
 export const AGGREGATION_NOUNS: Readonly<Record<Aggregation, string>> = {
   avg: 'average',
@@ -20,6 +26,9 @@ export const AGGREGATION_NOUNS: Readonly<Record<Aggregation, string>> = {
   last: 'newest',
   count: 'number of points',
 };
+
+/** Returns the name of a quantile: 95% for `0.95`, of all observations that many are at most its value. */
+export const quantileName = (quantile: string): string => `${Number((Number(quantile) * 100).toFixed(2))}%`;
 
 export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
 
@@ -47,6 +56,45 @@ export function shownOf(aggregation: Aggregation, isRate: boolean): ShownAggrega
 /** Returns the default aggregation: the sum of what is counted, and the mean of other values. */
 export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
   return isCounted(kind) ? 'sum' : 'avg';
+}
+
+/** Returns the default of a chart: what is counted as its rate; of a division, which has no rate, as its sum. */
+export function usuallyShown(kind: PointKind | null, isRatio: boolean): ShownAggregation {
+  return shownOf(usualAggregation(kind), !isRatio);
+}
+
+/** Aggregations that say something of what is counted, and of other values: the usual one first. */
+const OFFERED = {
+  counted: ['rate', 'sum', 'last', 'count'],
+  measured: ['avg', 'min', 'max', 'last', 'sum', 'count'],
+} as const satisfies Readonly<Record<string, readonly ShownAggregation[]>>;
+
+export interface ShownMetric {
+  /** Null while it is not known, or of a metric that has not arrived. */
+  readonly kind: PointKind | null;
+  /** Whether rates can be shown: not of a division, nor by a rule. */
+  readonly hasRate: boolean;
+  /** The choice that is shown, which stays one. */
+  readonly shown: ShownAggregation | null;
+}
+
+/** Returns what is offered of a metric, with its name. A histogram has quantiles in place of them. */
+export function aggregationChoices({
+  kind,
+  hasRate,
+  shown,
+}: ShownMetric): { value: ShownAggregation; label: string }[] {
+  const offered: readonly ShownAggregation[] =
+    kind === null ? SHOWN_AGGREGATIONS : OFFERED[isCounted(kind) ? 'counted' : 'measured'];
+  return SHOWN_AGGREGATIONS.filter(
+    (value) => value === shown || (offered.includes(value) && (hasRate || value !== 'rate')),
+  ).map((value) => ({ value, label: aggregationName(value, kind) }));
+}
+
+/** Returns the name of what is shown: the sum of what is counted is its increase. */
+export function aggregationName(shown: ShownAggregation, kind: PointKind | null): string {
+  if (shown !== 'sum' || kind === null) return AGGREGATION_NAMES[shown];
+  return isCounted(kind) ? 'Increase' : 'Sum';
 }
 
 /**

@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { searchInput } from '#actions/list_page.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { defineOperation } from '#actions/action_context.ts';
-import { IdText, MetricName, StrictObject } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, StrictObject } from '#actions/fields.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 
@@ -25,6 +26,7 @@ export const describeLabels = defineOperation({
     ),
   }),
   result: Type.Object({
+    kind: nullable(Type.Enum([...POINT_KINDS], { description: 'of its newest point; null without points' })),
     seriesCount: Type.Integer({ description: 'series of the last day that the selector means' }),
     labels: Type.Array(
       Type.Object({
@@ -49,15 +51,15 @@ export const describeLabels = defineOperation({
     const wanted = { since, label, text, valuesMax };
     const labels = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
     const question = labels.seriesCount > 0 ? null : quantileQuestionOf(selector);
-    if (question === null) return labels;
+    if (question === null) {
+      const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+      return { kind: await metrics.findKind({ serviceId: service.id, selector, keptSince }), ...labels };
+    }
     // The quantile of a histogram has the same labels as its counts.
     const counts = { name: `${selector.name}_count`, matchers: question.buckets.matchers };
     const counted = await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });
-    if (counted.seriesCount > 0) return counted;
-    return await metrics.catalog.describeLabels(service.id, {
-      selector: question.buckets,
-      areBuckets: true,
-      ...wanted,
-    });
+    if (counted.seriesCount > 0) return { kind: null, ...counted };
+    const buckets = { selector: question.buckets, areBuckets: true, ...wanted };
+    return { kind: null, ...(await metrics.catalog.describeLabels(service.id, buckets)) };
   },
 });

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, MetricName, StrictObject } from '#actions/fields.ts';
-import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { AGGREGATION_MEANINGS, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
@@ -15,8 +15,7 @@ export const queryMetric = defineAction({
   summary:
     'Return the time series of a metric over the last windowMinutes, cut in at most 300 buckets and aggregated in each. ' +
     'metricName may carry a label selector: http_requests_total{status=~"5..",route!="/health"}, or be a ratio of two: ' +
-    'errors_total / requests_total * 100. sum over a counter ' +
-    "is its increase; last adds up each series' newest value.",
+    'errors_total / requests_total * 100.',
   guidance:
     'Use it to see how a service does, or to choose a threshold. Values are in the unit of the metric, times in UTC.',
   permission: 'dashboards:view',
@@ -25,7 +24,7 @@ export const queryMetric = defineAction({
     serviceId: IdText,
     metricName: MetricName,
     windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX, default: 60 })),
-    aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg' })),
+    aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg', description: AGGREGATION_MEANINGS })),
   }),
   result: MetricSeriesView,
   untrustedText: ['nearestNames'],

@@ -25,7 +25,9 @@ const CONCURRENT = 4;
 const ChartQueryInput = StrictObject({
   serviceId: IdText,
   metricName: MetricName,
-  aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { description: 'avg when left out' })),
+  aggregation: Type.Optional(
+    Type.Enum([...AGGREGATIONS], { description: 'when left out, sum of a counter, as its rate, and avg of others' }),
+  ),
   isRate: Type.Optional(
     Type.Boolean({ description: 'a sum as its rate per second, over buckets no shorter than data arrives' }),
   ),
@@ -139,7 +141,7 @@ async function answer(
     // Reading a selector with large patterns takes some milliseconds.
     await nextTurn();
     const wanted = {
-      aggregation: 'avg',
+      aggregation: null,
       isRate: false,
       splitBy: null,
       top: SPLIT,
@@ -154,6 +156,8 @@ async function answer(
     // Without the store there is no answer at all.
     if (!(error instanceof AppError) || error.code === 'unavailable') throw error;
     return {
+      aggregation: query.aggregation ?? 'avg',
+      isRate: query.isRate ?? false,
       stepSeconds: 0,
       rateSeconds: null,
       isReduced: false,

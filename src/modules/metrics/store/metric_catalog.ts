@@ -72,13 +72,13 @@ export async function findMetricsOfKey(
 }
 
 /**
- * Whether what the selector means is counted only when it happens: the newest point of its series is a delta. Then a
- * window without points says that nothing happened, once others show that somebody sends.
+ * Returns the kind of the newest point that the selector means; null without points. Of deltas, a window without points
+ * says that nothing happened, once others show that somebody sends.
  */
-export async function isOfDeltas(
+export async function findKind(
   client: ClickHouseClient,
   { serviceId, selector, keptMs }: { serviceId: Id<'service'>; selector: MetricSelector; keptMs: number },
-): Promise<boolean> {
+): Promise<PointKind | null> {
   const ask = async <Row>(query: string, parameters: Record<string, unknown>): Promise<Row | undefined> => {
     const settings = { ...SEES_ALL_ACKNOWLEDGED, max_execution_time: SECONDS_MAX };
     const all = { ...selectorParameters(serviceId, selector), ...parameters };
@@ -90,7 +90,7 @@ export async function isOfDeltas(
        ORDER BY last_at DESC LIMIT 1`,
     { since: keptMs },
   );
-  if (newest === undefined) return false;
+  if (newest === undefined) return null;
   const kind = await ask<[kind: PointKind]>(
     `SELECT argMax(kind, ts) FROM metric_points
        PREWHERE service_id = {service:UUID} AND metric = {metric:String} AND series = {series:UInt64}
@@ -98,7 +98,7 @@ export async function isOfDeltas(
        WHERE ${IS_SAMPLE} HAVING count() > 0`,
     { series: newest[0], at: newest[1] },
   );
-  return kind?.[0] === 'delta';
+  return kind?.[0] ?? null;
 }
 
 const LABELS_MAX = 100;

@@ -21,7 +21,8 @@ import { ClickHouseStore, readLong, tooManyDays } from '#storage/clickhouse/read
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
 import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
-import { isOfDeltas, MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
+import { findKind, MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {
   bucketQueryOf,
   type ChartQuery,
@@ -80,13 +81,13 @@ export class MetricReader extends ClickHouseStore {
     return parts.get(0) ?? [];
   }
 
-  /** Whether what the selector means is counted only when it happens, so that no points are 0 where others come. */
-  async isOfDeltas({
+  /** Returns the kind of the newest point that the selector means; null without points. */
+  async findKind({
     serviceId,
     selector,
     keptSince,
-  }: Pick<MetricQuery, 'serviceId' | 'selector' | 'keptSince'>): Promise<boolean> {
-    return await isOfDeltas(this.client, { serviceId, selector, keptMs: keptSince.epochMilliseconds });
+  }: Pick<MetricQuery, 'serviceId' | 'selector' | 'keptSince'>): Promise<PointKind | null> {
+    return await findKind(this.client, { serviceId, selector, keptMs: keptSince.epochMilliseconds });
   }
 
   async #values(query: MetricQuery): Promise<BucketValue[]> {

@@ -9,7 +9,7 @@ import { BESIDE_BUCKETS, besideBuckets, quantileQuestionOf } from '#modules/metr
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import { emptyWindow, growthBetween } from '#modules/metrics/decide/series_points.ts';
-import { isOfDeltas } from '#modules/metrics/store/metric_catalog.ts';
+import { findKind } from '#modules/metrics/store/metric_catalog.ts';
 import { metricKeyOf } from '#modules/metrics/store/point_rows.ts';
 import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
 import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
@@ -124,13 +124,14 @@ export class RuleReader {
     }
     const limit = pLimit(CONCURRENT_QUERIES);
     await limit.map([...unknown].slice(0, KINDS_ASKED_MAX), async ([key, { target, keptMs }]) => {
-      const kind = await isOfDeltas(this.#client, {
+      const kind = await findKind(this.#client, {
         serviceId: target.serviceId,
         selector: target.selector,
         keptMs,
-      }).catch(() => false);
-      this.#deltas.set(key, { isOfDeltas: kind, untilMs: toMs + (kind ? DELTA_HOLDS_MS : OTHER_HOLDS_MS) });
-      if (kind) deltas.add(key);
+      }).catch(() => null);
+      const isOfDeltas = kind === 'delta';
+      this.#deltas.set(key, { isOfDeltas, untilMs: toMs + (isOfDeltas ? DELTA_HOLDS_MS : OTHER_HOLDS_MS) });
+      if (isOfDeltas) deltas.add(key);
     });
   }
 

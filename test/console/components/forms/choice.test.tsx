@@ -148,25 +148,26 @@ test('a list that leaves options out says how many, in a row that cannot be chos
   expect(options()).toEqual(['a', 'b', '1 more: type part of a name']);
 });
 
-const LATENCY = { metricName: 'latency', isHistogram: true, aggregation: 'avg' } as const;
-const HEAP = { metricName: 'heap', isHistogram: false, aggregation: 'avg' } as const;
+const LATENCY = { metricName: 'latency', isHistogram: true, aggregation: 'avg', kind: null } as const;
+const HEAP = { metricName: 'heap', isHistogram: false, aggregation: 'avg', kind: null } as const;
 
 test.each([
-  ['latency', false, 'A histogram: choose a quantile below, or write latency_count or latency_sum.'],
-  ['latency', true, undefined],
-  ['latency_count', false, undefined],
-  ['heap', false, undefined],
-  ['cpu', false, 'No point of this name has arrived yet. The rule waits for it.'],
-  ['latency{quantile="0.95"}', false, undefined],
-  ['', false, undefined],
-])('the field of a metric says of %j, with a quantile: %j, %j', (name, hasQuantile, hint) => {
+  ['latency', 'count', 'A histogram: write latency_count for the number of its observations.'],
+  ['latency', 'quantile', 'A histogram: choose a quantile below, or write latency_count or latency_sum.'],
+  ['latency', 'whole', undefined],
+  ['latency_count', 'quantile', undefined],
+  ['heap', 'quantile', undefined],
+  ['cpu', 'quantile', 'No point of this name has arrived yet. The rule waits for it.'],
+  ['latency{quantile="0.95"}', 'quantile', undefined],
+  ['', 'quantile', undefined],
+] as const)('the field of a metric says of %j, asked for its %s: %j', (name, ofHistogram, hint) => {
   const listed = { metrics: [LATENCY, HEAP], total: 2, nearest: [] };
-  expect(hintOfName(name, listed, hasQuantile, ' The rule waits for it.')).toBe(hint);
+  expect(hintOfName(name, listed, ofHistogram, ' The rule waits for it.')).toBe(hint);
 });
 
 test('the field of a metric says which names are near, and nothing while more match than are listed', () => {
-  expect(hintOfName('latncy', { metrics: [], total: 0, nearest: ['latency'] }, false)).toBe(
+  expect(hintOfName('latncy', { metrics: [], total: 0, nearest: ['latency'] }, 'quantile')).toBe(
     'No point of this name has arrived yet. Did you mean latency?',
   );
-  expect(hintOfName('cpu', { metrics: [HEAP], total: 99, nearest: [] }, false)).toBeUndefined();
+  expect(hintOfName('cpu', { metrics: [HEAP], total: 99, nearest: [] }, 'quantile')).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
 import { SETTINGS } from '#entry/config.ts';
+import { AGGREGATION_NAMES, AGGREGATIONS, SHOWN_AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import type { Setting } from '#kernel/config.ts';
 import { type Guide, readGuideFiles, renderGuides, renderMarkdown, resolveLink } from '#entry/http/docs/guide_pages.ts';
 
@@ -55,6 +56,18 @@ test('every link leads to a page, and to a place on it, on the server', async ()
       .map((href) => `${address}: ${href}`),
   );
   expect(dead).toEqual([]);
+});
+
+test('the guide names aggregations as the console and the tools do', () => {
+  const guide = guides.find(({ file }) => file.endsWith('on_call.md'))?.markdown ?? '';
+  const rows = SHOWN_AGGREGATIONS.map((shown) => [
+    AGGREGATION_NAMES[shown],
+    shown === 'rate' ? '`sum`, per second' : `\`${shown}\``,
+  ]);
+  expect(rows.filter(([name, asked]) => !guide.includes(`| ${name} | ${asked} |`))).toEqual([]);
+  const { aggregation } = ACTIONS.find(({ name }) => name === 'query_metric')?.input.properties ?? {};
+  for (const asked of AGGREGATIONS)
+    expect(String(aggregation?.description)).toContain(`${asked}: ${AGGREGATION_NAMES[asked].toLowerCase()}`);
 });
 
 function isFile(name: string): boolean {

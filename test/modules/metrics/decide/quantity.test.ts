@@ -1,6 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
+import { aggregationChoices, SHOWN_AGGREGATIONS, usuallyShown } from '#modules/metrics/decide/aggregation.ts';
 import { unitNameOf } from '#modules/metrics/decide/metric_type.ts';
 import { comparedTexts, measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
@@ -85,4 +86,28 @@ test('a rate is said per second, and seconds a second as a plain number', () => 
   expect(quantityText(1_500_000, measureOfRate('sent_bytes_total'))).toBe('1.5 MB/s');
   expect(quantityText(0.25, measureOfRate('process_cpu_seconds_total'))).toBe('0.25');
   expect(quantityText(2.5, measureOfRate('requests_total'), { isSpoken: true })).toBe('2.5 per second');
+});
+
+describe('what is offered of a metric', () => {
+  const offered = (
+    ...[kind, hasRate, shown]: [Parameters<typeof usuallyShown>[0], boolean, 'rate' | 'avg' | 'sum' | null]
+  ) => aggregationChoices({ kind, hasRate, shown }).map(({ label }) => label);
+
+  test.each([
+    ['counter', true, 'rate', 'Rate per second'],
+    ['delta', true, 'rate', 'Rate per second'],
+    ['counter', false, 'sum', 'Increase'],
+    ['gauge', true, 'avg', 'Average'],
+    ['gauge', false, 'avg', 'Average'],
+  ] as const)('of a %s, with rates: %s, has %s first', (kind, hasRate, shown, label) => {
+    expect(usuallyShown(kind, !hasRate)).toBe(shown);
+    expect(offered(kind, hasRate, shown)[0]).toBe(label);
+  });
+
+  test('is all of it while the kind is not known, and what was chosen before stays', () => {
+    expect(offered(null, true, null)).toHaveLength(SHOWN_AGGREGATIONS.length);
+    expect(offered('counter', true, 'avg')).toContain('Average');
+    expect(offered('counter', true, 'rate')).not.toContain('Average');
+    expect(offered('gauge', true, 'avg')).not.toContain('Rate per second');
+  });
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
 import { parseSelector, expressionFaults } from '#modules/metrics/decide/selector.ts';
+import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import type { MatchOperator, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -197,5 +198,20 @@ test('any text is read or refused with a sentence, never more', () => {
       expect(again).toEqual(outcome);
     }),
     { numRuns: 3000 },
+  );
+});
+
+test('a selector that is written is read back as it was meant', () => {
+  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((value) => value.isWellFormed());
+  const name = text.filter((value) => value.trim() !== '' && (value.includes('{') || value.trim() === value));
+  const condition = fc.record({
+    label: text.filter((label) => label !== '__name__'),
+    operator: fc.constantFrom('=' as const, '!=' as const),
+    value: fc.string({ unit: 'binary', maxLength: 20 }).filter((value) => value.isWellFormed()),
+  });
+  fc.assert(
+    fc.property(name, fc.array(condition, { maxLength: 4 }), (metric, conditions) => {
+      expect(parseSelector(selectorText(metric, conditions))).toEqual({ name: metric, matchers: conditions });
+    }),
   );
 });
