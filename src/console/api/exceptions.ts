@@ -32,8 +32,15 @@ export const groupSearchQuery = (orgId: string, search: GroupSearch) =>
 export const overviewQuery = (orgId: string, groupId: string) =>
   actionQuery(orgId, 'exceptions', 'get_exception_overview', { groupId });
 
-export const originsQuery = (orgId: string, serviceId: string | undefined) => ({
-  ...actionQuery(orgId, 'exceptions', 'list_exception_origins', serviceId === undefined ? {} : { serviceId }),
+export const originsQuery = (
+  orgId: string,
+  serviceId: string | undefined,
+  search: Pick<InputOf<'list_exception_origins'>, 'environment' | 'release'> = {},
+) => ({
+  ...actionQuery(orgId, 'exceptions', 'list_exception_origins', {
+    ...(serviceId !== undefined && { serviceId }),
+    ...search,
+  }),
   staleTime: 60_000,
 });
 

@@ -21,12 +21,13 @@ interface TeamPickerProps {
   readonly error?: ReactNode;
   readonly className?: string | undefined;
   readonly isFocused?: boolean;
+  readonly isDisabled?: boolean;
 }
 
 /** Picker of one of any number of teams. The server searches for what is typed. */
 export function TeamPicker(props: TeamPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, isRequired = false, error, className } = props;
-  const { isFocused = false } = props;
+  const { isFocused = false, isDisabled = false } = props;
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
@@ -48,6 +49,7 @@ export function TeamPicker(props: TeamPickerProps) {
       placeholder={placeholder}
       error={error}
       className={className}
+      disabled={isDisabled}
       options={shown}
       further={(data?.total ?? 0) - (data?.teams.length ?? 0)}
       value={value}

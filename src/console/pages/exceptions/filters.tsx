@@ -3,8 +3,8 @@ import { IconBookmark, IconFilter } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
-import { originsQuery } from '#console/api/exceptions.ts';
 import { actionQuery } from '#console/api/actions.ts';
+import { originsQuery } from '#console/api/exceptions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
@@ -49,9 +49,6 @@ export function searchFault(text: string | undefined): string | null {
 }
 
 export function Filters({ filter, onChange, onChoose, searchField }: FiltersProps) {
-  const { org } = useOrganization();
-  const { data: origins } = useQuery(originsQuery(org.orgId, filter.service));
-  const environments = withChosen(origins?.environments ?? [], filter.environment);
   const [isOpen, setIsOpen] = useState(false);
   const { service, severity, environment, release: chosenRelease, assigned, sort } = filter;
   const active = [service, severity, environment, chosenRelease, assigned, sort].filter(
@@ -77,16 +74,14 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
         }
         data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
       />
-      <NativeSelect
-        aria-label="Environment"
-        value={filter.environment ?? ''}
-        onChange={(event) => onChange({ environment: event.currentTarget.value || undefined })}
-        data={[
-          { value: '', label: 'Any environment' },
-          ...environments.map((value) => ({ value, label: isolateBidi(value) })),
-        ]}
+      <OriginPicker
+        of="environment"
+        serviceId={filter.service}
+        value={filter.environment}
+        onChange={(environment) => onChange({ environment })}
       />
-      <ReleasePicker
+      <OriginPicker
+        of="release"
         serviceId={filter.service}
         value={filter.release}
         onChange={(release) => onChange({ release, ...(release === undefined && { isNew: undefined }) })}
@@ -133,41 +128,40 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
   );
 }
 
-interface ReleasePickerProps {
+interface OriginPickerProps {
+  readonly of: 'environment' | 'release';
   readonly serviceId: string | undefined;
   readonly value: string | undefined;
-  onChange(release: string | undefined): void;
+  onChange(value: string | undefined): void;
 }
 
-/** Picker of one of any number of releases: the server searches for what is typed. */
-function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps) {
+const ORIGIN_LABELS = { environment: 'Environment', release: 'Release' } as const;
+
+/** Picker of one of any number of environments or releases: the server searches for what is typed. */
+function OriginPicker({ of, serviceId, value, onChange }: OriginPickerProps) {
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
-  const text = useDebounced(typed);
-  const release = text.slice(0, 200);
+  const text = useDebounced(typed.trim()).slice(0, 200);
   const { data } = useQuery({
-    ...actionQuery(orgId, 'exceptions', 'list_exception_origins', {
-      ...(serviceId !== undefined && { serviceId }),
-      ...(release !== '' && { release }),
-    }),
+    ...originsQuery(orgId, serviceId, text === '' ? {} : { [of]: text }),
     placeholderData: keepPreviousData,
-    staleTime: 60_000,
     enabled: isNear,
   });
+  const listed = data?.[`${of}s`] ?? [];
   return (
     <Choice
-      label="Release"
+      label={ORIGIN_LABELS[of]}
       isLabelHidden
-      placeholder="Any release"
-      options={withChosen(data?.releases ?? [], value).map((release) => ({ value: release, label: release }))}
-      further={(data?.releasesTotal ?? 0) - (data?.releases.length ?? 0)}
+      placeholder={`Any ${of}`}
+      options={withChosen(listed, value).map((origin) => ({ value: origin, label: isolateBidi(origin) }))}
+      further={(data?.[`${of}sTotal`] ?? 0) - listed.length}
       value={value ?? null}
       onChange={(chosen) => onChange(chosen ?? undefined)}
       onSearch={setTyped}
       onNear={() => setIsNear(true)}
-      emptyText={data === undefined ? 'Loading …' : 'No release has this name'}
-      clearLabel="Any release"
+      emptyText={data === undefined ? 'Loading …' : `No ${of} has this name`}
+      clearLabel={`Any ${of}`}
     />
   );
 }

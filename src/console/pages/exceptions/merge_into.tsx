@@ -80,7 +80,11 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
         options={sections.flatMap(([group, items]) =>
           items.map((item) => ({ value: item.groupId, label: labelOf(item), group })),
         )}
-        further={data?.nextCursor == null ? 0 : Infinity}
+        further={
+          data === undefined
+            ? 0
+            : Object.values(data.counts).reduce((sum, count) => sum + count, 0) - data.groups.length
+        }
         value={chosen?.groupId ?? null}
         onChange={(value) => {
           setChosen([...similar, ...others].find((group) => group.groupId === value) ?? null);

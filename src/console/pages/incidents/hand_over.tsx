@@ -123,6 +123,7 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         value={picked?.value ?? null}
         onChange={choose}
         onSearch={setTyped}
+        further={data === undefined ? 0 : kind === 'person' ? data.furtherPeople : data.furtherPolicies}
         emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
         error={
           isMissing

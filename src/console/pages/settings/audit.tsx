@@ -234,6 +234,7 @@ function TargetPicker({ value, onChange }: TargetPickerProps) {
     placeholderData: keepPreviousData,
   });
   const items = data?.found.flatMap((kind) => kind.items) ?? [];
+  const total = data?.found.reduce((sum, kind) => sum + kind.total, 0) ?? 0;
   const ids = [typed.trim(), value].filter((id) => id?.includes('_') === true && !items.some((item) => item.id === id));
   return (
     <Choice
@@ -248,6 +249,7 @@ function TargetPicker({ value, onChange }: TargetPickerProps) {
           label: isolateBidi(detail === null ? name : `${name} (${detail})`),
         })),
       ]}
+      further={total - items.length}
       value={value}
       onChange={onChange}
       onSearch={setTyped}

@@ -1,13 +1,13 @@
-import { Anchor, Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Box, Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { actionQuery, invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { teamNamesQuery } from '#console/api/teams.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -20,7 +20,6 @@ import { PROVISIONED_ROLES, type ProvisionedRole } from '#modules/provisioning/d
 type State = ResultOf<'get_provisioning'>;
 type ProvisionedGroup = State['groups'][number];
 
-const TEAMS_MAX = 200;
 const NONE = '';
 
 /** Page of the identity provider that brings people and groups in. */
@@ -192,8 +191,6 @@ function DefaultRole({ role }: { readonly role: ProvisionedRole }) {
 }
 
 function Groups({ groups }: { readonly groups: readonly ProvisionedGroup[] }) {
-  const { org } = useOrganization();
-  const { data } = useQuery(teamNamesQuery(org.orgId, { limit: TEAMS_MAX }));
   return (
     <Card
       title="Groups"
@@ -210,7 +207,6 @@ function Groups({ groups }: { readonly groups: readonly ProvisionedGroup[] }) {
               // What others map meanwhile counts, and not what was chosen here before it.
               key={`${group.groupId} ${group.teamId} ${group.role}`}
               group={group}
-              teams={data?.teams ?? []}
             />
           ))}
         </Stack>
@@ -224,13 +220,7 @@ interface Mapping {
   readonly role: ProvisionedRole | null;
 }
 
-function GroupMapping({
-  group,
-  teams,
-}: {
-  readonly group: ProvisionedGroup;
-  readonly teams: readonly { readonly teamId: string; readonly name: string }[];
-}) {
+function GroupMapping({ group }: { readonly group: ProvisionedGroup }) {
   const { org } = useOrganization();
   const refresh = useRefresh();
   const { groupId, displayName, members, teamId, role } = group;
@@ -244,7 +234,6 @@ function GroupMapping({
     },
   });
   const isLocked = org.role !== 'owner';
-  const isListed = teamId === null || teams.some((team) => team.teamId === teamId);
   return (
     <div>
       <Text fw={500}>
@@ -254,22 +243,15 @@ function GroupMapping({
         </Text>
       </Text>
       <Group mt={4} align="end">
-        <NativeSelect
-          flex={1}
-          label="Team"
-          aria-label={`Team of ${displayName}`}
-          value={chosen.teamId ?? NONE}
-          disabled={isLocked}
-          onChange={({ currentTarget: { value } }) => setChosen({ ...chosen, teamId: value === NONE ? null : value })}
-        >
-          <option value={NONE}>No team</option>
-          {!isListed && <option value={teamId}>{teamId}</option>}
-          {teams.map((team) => (
-            <option key={team.teamId} value={team.teamId}>
-              {team.name}
-            </option>
-          ))}
-        </NativeSelect>
+        <Box flex={1}>
+          <TeamPicker
+            label={`Team of ${displayName}`}
+            placeholder="No team"
+            value={chosen.teamId}
+            isDisabled={isLocked}
+            onChange={(teamId) => setChosen({ ...chosen, teamId })}
+          />
+        </Box>
         <NativeSelect
           flex={1}
           label="Role"

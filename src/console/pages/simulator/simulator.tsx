@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Skeleton } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconLink, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -8,6 +8,7 @@ import { serverNow } from '#console/api/http.ts';
 import { type Simulation, simulationQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card } from '#console/components/card.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -105,16 +106,15 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
             change({ ...(chosen !== undefined && { service: chosen }), ...(at !== undefined && { at }) })
           }
         />
-        <NativeSelect
+        <Choice
           label="Rule or alert"
-          value={cause}
+          value={cause === '' ? null : cause}
           disabled={causes.length === 0}
-          onChange={(event) => choose(event.currentTarget.value)}
-          data={
-            causes.length === 0
-              ? [{ value: '', label: service === undefined ? 'Choose a service first' : 'The service has no rules' }]
-              : causes
-          }
+          placeholder={service === undefined ? 'Choose a service first' : 'The service has no rules'}
+          optionsMax={20}
+          options={causes}
+          onChange={(chosen) => chosen !== null && choose(chosen)}
+          emptyText="No rule has this name"
         />
         <PolicyPicker
           label="Or a policy alone"

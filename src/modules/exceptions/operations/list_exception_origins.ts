@@ -21,6 +21,7 @@ export const listExceptionOrigins = defineOperation({
   effect: 'read',
   input: StrictObject({
     serviceId: Type.Optional(IdText),
+    environment: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the environments' })),
     release: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the releases' })),
   }),
   result: Type.Object({
@@ -29,12 +30,12 @@ export const listExceptionOrigins = defineOperation({
     releases: Type.Array(Type.String()),
     releasesTotal: Type.Integer(),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId, release: '2027' },
-  async handle({ serviceId, release = '' }, { caller, stores, exceptions, now }) {
+  example: { serviceId: EXAMPLE_IDS.serviceId, environment: 'prod', release: '2027' },
+  async handle({ serviceId, environment = '', release = '' }, { caller, stores, exceptions, now }) {
     const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
     const services = await stores.exceptionSearch.listServices(caller.orgId, service?.id ?? null, now);
     const [environments, releases] = await Promise.all([
-      exceptions.counter.listValues(services, 'environment', { text: '', limit: ENVIRONMENTS_MAX }),
+      exceptions.counter.listValues(services, 'environment', { text: environment, limit: ENVIRONMENTS_MAX }),
       exceptions.counter.listValues(services, 'release', { text: release, limit: RELEASES_MAX }),
     ]);
     return {

@@ -249,6 +249,7 @@ export const listAssignees = defineOperation({
       Type.Object({ policyId: IdText, name: Type.String(), teamName: Type.String(), stepCount: Type.Integer() }),
       { description: `at most ${SHOWN_MAX}` },
     ),
+    furtherPolicies: Type.Integer({ description: 'how many others match' }),
     people: Type.Array(
       Type.Object({
         userId: IdText,
@@ -261,6 +262,7 @@ export const listAssignees = defineOperation({
       }),
       { description: `whoever is on call first; at most ${SHOWN_MAX} others` },
     ),
+    furtherPeople: Type.Integer({ description: 'how many others match' }),
   }),
   example: { text: 'ann' },
   async handle({ incidentId, text }, { caller, stores, now, configuredChannels }) {
@@ -281,6 +283,8 @@ export const listAssignees = defineOperation({
     const contacts = await readContacts(stores, incident, userIds);
     const places = Map.groupBy(await stores.teams.listPlacesOfAll(caller.orgId, userIds), ({ userId }) => userId);
     return {
+      furtherPolicies: (await stores.policies.count(caller.orgId, wanted)) - policies.length,
+      furtherPeople: Math.max(0, (await stores.people.count(caller.orgId, { text: wanted.text })) - matching.length),
       policies: policies
         .filter(({ steps }) => steps.length > 0)
         .map(({ id, name, teamId, steps }) => ({

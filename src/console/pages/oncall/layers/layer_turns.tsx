@@ -34,7 +34,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
   const id = useId();
   /** Whether Enter was pressed: the first person found is added, now or when the server has answered. */
   const isAwaited = useRef(false);
-  const { members: people } = useFoundMembers(typed);
+  const { members: people, further } = useFoundMembers(typed);
   const focusRow = (index: number): void => {
     const row = Math.min(index, turns.length - 1);
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('li')[row]?.focus());
@@ -152,6 +152,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
         isLabelHidden
         placeholder={isTogether ? 'Add a person to the last turn' : 'Add a person'}
         options={people.map((person) => ({ value: person.userId, label: onCallLabel(person) }))}
+        further={further}
         value={null}
         onSearch={(text) => {
           isAwaited.current = false;

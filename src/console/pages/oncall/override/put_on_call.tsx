@@ -86,6 +86,7 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
         value={schedule?.scheduleId ?? null}
         onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}
         onSearch={search.setTyped}
+        further={search.further}
         // Its list would cover the times below.
         opensOnFocus={false}
         emptyText="No schedule has this name"
@@ -149,6 +150,12 @@ function useSchedules(shown: readonly Schedule[]) {
     enabled: text !== '',
     placeholderData: keepPreviousData,
   });
-  const items = data?.found.find(({ kind }) => kind === 'schedule')?.items ?? [];
-  return { schedules: text === '' ? shown : items.map(({ id, name }) => ({ scheduleId: id, name })), setTyped };
+  // Without a text only those of the page are here.
+  if (text === '') return { schedules: shown, further: Infinity, setTyped };
+  const { items = [], total = 0 } = data?.found.find(({ kind }) => kind === 'schedule') ?? {};
+  return {
+    schedules: items.map(({ id, name }) => ({ scheduleId: id, name })),
+    further: total - items.length,
+    setTyped,
+  };
 }
