@@ -205,14 +205,26 @@ describe('keys that are read anew for each request', () => {
     expect(await after).toBeNull();
   });
 
-  test('do not wait for a query whose connection is lost', async () => {
+  test('do not wait for a query whose connection is lost, and still ask one at a time when it answers late', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { reads, asked, nextQuery } = openReads();
-    void reads.find(hashOf('good'));
+    const late = reads.find(hashOf('good'));
     await nextQuery(1);
     const next = reads.find(hashOf('good'));
+    vi.advanceTimersByTime(50);
     await nextQuery(2);
+    const last = reads.find(hashOf('good'));
+    asked[0]?.answer();
+    expect(await late).toMatchObject({ name: 'first' });
+    await nextTurn();
+    await nextTurn();
+    expect(asked).toHaveLength(2);
     asked[1]?.answer();
     expect(await next).toMatchObject({ name: 'first' });
+    await nextQuery(3);
+    asked[2]?.answer();
+    expect(await last).toMatchObject({ name: 'first' });
   });
 
   test('fail with their query, and only with theirs', async () => {

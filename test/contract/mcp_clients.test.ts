@@ -1,7 +1,7 @@
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -56,18 +56,28 @@ const namesOf = async (client: Connected) => (await client.listTools()).tools.ma
 const toolsFor = (permissions: readonly Permission[]) =>
   CONTRACT.filter(({ permission }) => permissions.includes(permission)).map(({ action }) => action);
 
-test.each(CLIENTS)('%s lists every tool and calls each, its result fitting what was announced', async (_, connect) => {
-  const organization = await w.given.organization();
-  const fixture = await buildFixture(w, organization);
-  const client = await connect(organization.orgKey);
-  expect(await namesOf(client)).toEqual(toolsFor(PERMISSIONS));
-  for (const [name, action] of EACH_ACTION_IN_TURN) {
-    const input = exampleBody(action, fixture);
-    if (name === 'add_team_member') input['userId'] = (await w.given.user({ orgId: organization.orgId })).userId;
-    const answer = await client.callTool({ name, arguments: input });
-    expect(answer.isError, `${name} answered ${JSON.stringify(answer.content)}`).toBeUndefined();
-    expect(Object.keys(answer.structuredContent)).toEqual(['result']);
-  }
+describe('an organization that has one of everything', () => {
+  let organization: Awaited<ReturnType<World['given']['organization']>>;
+  let fixture: Awaited<ReturnType<typeof buildFixture>>;
+  beforeEach(async () => {
+    organization = await w.given.organization();
+    fixture = await buildFixture(w, organization);
+  });
+
+  test.each(CLIENTS)(
+    'is known to %s, which lists every tool and calls each, its result fitting what was announced',
+    async (_, connect) => {
+      const client = await connect(organization.orgKey);
+      expect(await namesOf(client)).toEqual(toolsFor(PERMISSIONS));
+      for (const [name, action] of EACH_ACTION_IN_TURN) {
+        const input = exampleBody(action, fixture);
+        if (name === 'add_team_member') input['userId'] = (await w.given.user({ orgId: organization.orgId })).userId;
+        const answer = await client.callTool({ name, arguments: input });
+        expect(answer.isError, `${name} answered ${JSON.stringify(answer.content)}`).toBeUndefined();
+        expect(Object.keys(answer.structuredContent)).toEqual(['result']);
+      }
+    },
+  );
 });
 
 test.each(CLIENTS)('%s gets refusals as results, and an unknown tool as an error', async (_, connect) => {

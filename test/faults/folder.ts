@@ -4,10 +4,14 @@ import path from 'node:path';
 
 import { onTestFinished } from 'vitest';
 
-/** A folder for engines, which may run as another user; it is removed when the test is over. */
-export function makeFolder(): string {
+import { atEndOfFile } from '#test/kit/at_end_of_file.ts';
+
+/** A folder for engines, which may run as another user; it is removed when the test is over, or the file. */
+export function makeFolder(until: 'test' | 'file' = 'test'): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-faults-'));
   chmodSync(folder, 0o711);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+  if (until === 'test') onTestFinished(remove);
+  else atEndOfFile(remove);
   return folder;
 }

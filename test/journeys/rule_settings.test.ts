@@ -83,7 +83,8 @@ test('a rule that pages when data ends opens an incident, which ends once data i
   expect(incidents[0].title).toBe('Latency: no data of latency');
   expect(w.phone.messages).toHaveLength(1);
   // Longer than any other rule waits for data.
-  await minutes(w, rule, 16, null);
+  w.clock.advance({ minutes: 15 });
+  await minute(w, rule, null);
   expect(await statuses(w)).toEqual(['triggered']);
   await minutes(w, rule, 6, 1);
   expect(await statuses(w)).toEqual(['resolved']);
@@ -103,7 +104,9 @@ test('a breach has to last, and an incident has to recover, as the settings of t
   expect(await statuses(w)).toEqual([]);
   await minute(w, rule, 250);
   expect(await statuses(w)).toEqual(['triggered']);
-  await minutes(w, rule, 10, 90);
+  await minute(w, rule, 90);
+  w.clock.advance({ minutes: 8 });
+  await minute(w, rule, 90);
   expect(await statuses(w)).toEqual(['triggered']);
   await minutes(w, rule, 2, 10);
   expect(await statuses(w)).toEqual(['triggered']);
@@ -131,6 +134,7 @@ test('the incident of a rule that flaps stays open, and its timeline says why', 
   const { timeline } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
   const told = timeline.map(({ text }: { text: string }) => text);
   expect(told).toContainEqual(expect.stringMatching(/^The rule flaps: .* false for as long\.$/));
-  await minutes(w, rule, 10, 1);
+  w.clock.advance({ minutes: 9 });
+  await minute(w, rule, 1);
   expect(await statuses(w)).toEqual(['resolved', 'resolved']);
 });

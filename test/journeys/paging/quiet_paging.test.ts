@@ -186,6 +186,8 @@ test('an acknowledgement that goes stale pages again, and again, from the first 
     await s.w.advance({ seconds: 1 });
     expect((await s.timelineOf('latency')).filter(isStep)).toHaveLength(pages);
   }
+  // Whoever heard that it is acknowledged hears each time that it is not.
+  expect(s.w.phone.messages.filter(({ body }) => body.includes('is open again'))).toHaveLength(2);
   expect(await s.timelineOf('latency')).toContainEqual(
     'Acknowledged 30 minutes ago and still open: it pages again, from the first step.',
   );

@@ -13,13 +13,25 @@ export type Workload = (size: number) => () => unknown;
 /** Workloads that a file exports, by their subjects. */
 export type Workloads = Readonly<Record<string, Workload>>;
 
+/** Part of the workloads of a file: every so many of them, from a place on. */
+export interface Part {
+  readonly from: number;
+  readonly of: number;
+}
+
+const WHOLE: Part = { from: 0, of: 1 };
+
 /**
  * Counts the work of each workload of the file at each of the sizes, the same in every run: blocks of JavaScript that
  * run, steps of regular expressions, characters that are searched. The process that counts ends with the test at the latest.
  */
-export async function countWork(file: string, sizes: readonly number[]): Promise<Map<string, number[]>> {
+export async function countWork(
+  file: string,
+  sizes: readonly number[],
+  { from, of }: Part = WHOLE,
+): Promise<Map<string, number[]>> {
   const program = fileURLToPath(new URL('./counting_process.ts', import.meta.url));
-  const counting = fork(program, [file, ...sizes.map(String)], {
+  const counting = fork(program, [file, ...[from, of, ...sizes].map(String)], {
     execArgv: ['--no-opt', '--no-maglev', '--max-old-space-size=1024'],
     env: { ...process.env, NODE_COMPILE_CACHE: undefined, NODE_DISABLE_COMPILE_CACHE: '1' },
     serialization: 'advanced',
@@ -70,12 +82,13 @@ interface Bound {
   readonly free: number;
   /** Work that each unit of the size may add. */
   readonly each: number;
+  readonly part?: Part;
 }
 
 /** The workloads that do more than input of this size may take. */
-export async function beyondBound(file: string, { size, free, each }: Bound): Promise<string[]> {
+export async function beyondBound(file: string, { size, free, each, part }: Bound): Promise<string[]> {
   const most = free + each * size;
-  const counts = await countWork(file, [size]);
+  const counts = await countWork(file, [size], part);
   return [...counts]
     .filter(([, [count = Infinity]]) => count > most)
     .map(([name, [count]]) => `${name}: ${count} of ${most}`);

@@ -122,14 +122,14 @@ describe('a configuration file', () => {
     expect(dsn).toContain('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6@tocsin.test/4507');
   });
 
-  test.each([1, 2, 3, 4])(
-    'goes on where it was broken off, after change %i or any fourth one from there',
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'goes on where it was broken off, after change %i or any eighth one from there',
     async (from) => {
       const whole = await world();
       const first = toolsOf(whole);
       const total = (await first.apply(FILE)).applied;
       const expected = await first.pull();
-      for (let broken = from; broken <= total; broken += 4) {
+      for (let broken = from; broken <= total; broken += 8) {
         const other = await whole.forOrganization(`Broken after ${broken}`);
         const { plan, apply, pull } = toolsOf(other);
         const text = FILE.replace('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6', `a${broken.toString(16).padStart(31, '0')}`);

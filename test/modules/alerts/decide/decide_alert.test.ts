@@ -90,6 +90,15 @@ test('a trigger that arrives after its own resolve opens nothing', () => {
   expect(life.open).toBeNull();
 });
 
+test('a trigger after a resolve that comes late is of another time: whoever acknowledged the first has not answered it', () => {
+  const life = new Life();
+  life.receive(at('trigger', 0));
+  life.incident = { status: 'acknowledged', resolvedAt: null };
+  expect(life.receive(at('trigger', 20))).toBe('count');
+  expect(life.receive(at('resolve', 10))).toBe('replace');
+  expect([life.open, life.opened]).toEqual(['triggered', 2]);
+});
+
 test('an acknowledgement that overtakes its trigger leaves nobody to page', () => {
   const life = new Life();
   life.receive(at('acknowledge', 10));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { learnGap, leaseOf, NO_REPETITION } from '#modules/alerts/decide/alert_history.ts';
-import { type AlertRoute, detailText, routeOf } from '#modules/alerts/decide/route.ts';
+import { type AlertRoute, conditionOf, detailText, routeOf } from '#modules/alerts/decide/route.ts';
 import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 import { severityOf } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -93,4 +93,25 @@ test('a lease is what the tool says, or what its repetitions show', () => {
   expect(known).toEqual({ longest: 14_400, shortest: 300 });
   expect(leaseOf(null, learns, known, now)?.toString()).toBe(now.add({ seconds: 15_000 }).toString());
   expect(leaseOf(told, { leaseMinutes: 30, learns: true }, known, now)?.toString()).toBe('2027-06-01T12:30:00Z');
+});
+
+test('a condition that lacks what its kind asks for is none, and what its kind does not know is left out', () => {
+  const lacking = [
+    { kind: 'severity', path: 'env' },
+    { kind: 'source', name: 'nagios' },
+    { kind: 'detail', equals: 'x' },
+    { kind: 'detail', path: 'env' },
+  ] as const;
+  expect(lacking.map((sent) => conditionOf(sent))).toEqual([null, null, null, null]);
+  expect(conditionOf({ kind: 'source', protocol: 'mail', path: 'env' })).toEqual({ kind: 'source', protocol: 'mail' });
+  expect(conditionOf({ kind: 'detail', path: 'env', equals: '', matches: '*' })).toEqual({
+    kind: 'detail',
+    path: 'env',
+    equals: '',
+  });
+  expect(conditionOf({ kind: 'detail', path: 'env', matches: 'prod*' })).toEqual({
+    kind: 'detail',
+    path: 'env',
+    matches: 'prod*',
+  });
 });

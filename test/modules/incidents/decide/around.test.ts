@@ -16,18 +16,19 @@ test('events of the own service come first, there those before the trigger, and 
   ]);
 });
 
-test('a new exception and the incident that it opened are told once', () => {
+test('a new exception and the last incident that it opened are told once', () => {
   const groups = [{ groupId: 'pool' }, { groupId: 'disk' }];
   const opened = { number: 2, exceptionGroupId: 'pool' };
   const others = [
-    { number: 1, exceptionGroupId: null },
+    { number: 4, exceptionGroupId: null },
     { number: 3, exceptionGroupId: 'earlier' },
   ];
-  expect(joinOpened(groups, [opened, ...others])).toEqual({
+  const before = { number: 1, exceptionGroupId: 'pool' };
+  expect(joinOpened(groups, [before, opened, ...others])).toEqual({
     groups: [
       { groupId: 'pool', opened },
       { groupId: 'disk', opened: null },
     ],
-    others,
+    others: [before, ...others],
   });
 });
