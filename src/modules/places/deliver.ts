@@ -1,5 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { isHeldBack, whileMayLeave } from '#kernel/held_request.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -28,12 +29,15 @@ export interface PlaceRuntime extends UnitOfWorkRuntime {
 /** Duration for which a process has the turn of a place, and for which it begins attempts. */
 const TURN_SECONDS = 45;
 const ATTEMPTS_SECONDS = 20;
+/** Rest of a turn below which nothing is sent: that long a place may take to answer. */
+const LEFT_SECONDS_MIN = 10;
 /** Attempts in a turn: other places of the organization wait meanwhile. */
 const ATTEMPTS_MAX = 20;
 
 /**
  * Sends to a place what is due, in order, until it fails or the turn is over. Nothing is locked while the place is
- * waited for. Two processes never send to one place at once, so that an older state never follows a newer one.
+ * waited for. Two processes never send to one place at once, so that an older state never follows a newer one: one that
+ * was frozen until its turn was over sends nothing more.
  */
 export async function deliverTo(runtime: PlaceRuntime, placeId: Id<'place'>): Promise<void> {
   const stores = () => storesOf(runtime.db.session());
@@ -49,7 +53,7 @@ export async function deliverTo(runtime: PlaceRuntime, placeId: Id<'place'>): Pr
       if (place === null || !place.isOn || isHeld(place, now) || isAtOrBefore(lastAt, now)) return;
       const delivery = await stores().placeDeliveries.findDue(placeId, now);
       if (delivery === null) return;
-      await attempt(runtime, place, delivery);
+      await attempt(runtime, place, delivery, until);
       place = await stores().places.find(placeId);
     }
   } finally {
@@ -61,16 +65,25 @@ function isHeld({ heldUntil }: PlaceRow, now: Temporal.Instant): boolean {
   return heldUntil !== null && heldUntil.epochMilliseconds > now.epochMilliseconds;
 }
 
-async function attempt(runtime: PlaceRuntime, place: PlaceRow, delivery: PlaceDeliveryRow): Promise<void> {
+async function attempt(
+  runtime: PlaceRuntime,
+  place: PlaceRow,
+  delivery: PlaceDeliveryRow,
+  until: Temporal.Instant,
+): Promise<void> {
   const { incidentId } = delivery;
   const { places, placeDeliveries } = storesOf(runtime.db.session());
   // Read before the state is: whatever comes later is not in it.
   const upTo = incidentId === null ? 0 : await placeDeliveries.lastWaiting(place.id, incidentId);
   const content = await readContent(runtime, place.orgId, delivery);
-  if (content === null) return await record(runtime, place, delivery, { outcome: GONE, upTo, content });
+  if (content === null) return await record(runtime, place, delivery, { outcome: GONE, upTo, content, until });
   const reference = incidentId === null ? null : await places.findMessage(place.id, incidentId);
-  const outcome = await send(runtime, place, delivery, { content, reference });
-  await record(runtime, place, delivery, { outcome, upTo, content });
+  const lastAt = until.subtract({ seconds: LEFT_SECONDS_MIN });
+  const outcome = await whileMayLeave(
+    () => isAtOrBefore(runtime.clock.now(), lastAt),
+    () => send(runtime, place, delivery, { content, reference }),
+  );
+  if (outcome !== null) await record(runtime, place, delivery, { outcome, upTo, content, until });
 }
 
 const GONE: PlaceOutcome = {
@@ -81,12 +94,13 @@ const GONE: PlaceOutcome = {
   answer: null,
 };
 
+/** Sends a delivery once; null if it was held back. */
 async function send(
   { placeSenders, placeCipher, clock, log, baseUrl }: PlaceRuntime,
   place: PlaceRow,
   { id: deliveryId, number: sequence, body: earlierBody }: PlaceDeliveryRow,
   { content, reference }: { content: PlaceContent; reference: Readonly<Record<string, string>> | null },
-): Promise<PlaceOutcome> {
+): Promise<PlaceOutcome | null> {
   try {
     const settings = openSettings(placeCipher, place.sealed);
     const nowMs = clock.now().epochMilliseconds;
@@ -94,6 +108,7 @@ async function send(
     const message = { content, settings, reference, deliveryId, sequence, earlierBody, answersUrl, nowMs };
     return await placeSenders[place.kind].send(message);
   } catch (error) {
+    if (isHeldBack(error)) return null;
     log.error({ placeId: place.id, err: messageOf(error) }, 'a message to a place could not be made');
     return { kind: 'retry', reason: 'Tocsin could not make the message.', body: '', status: null, answer: null };
   }
@@ -104,16 +119,22 @@ interface Attempted {
   /** Number up to which waiting deliveries of the incident are in the state that was sent. */
   readonly upTo: number;
   readonly content: PlaceContent | null;
+  /** End of the turn in which it was made. */
+  readonly until: Temporal.Instant;
 }
 
-/** Records an attempt and what follows of it. Owners are told once when the place is switched off. */
+/**
+ * Records an attempt and what follows of it. One that failed counts only while its turn lasts: another process may have
+ * sent the delivery since. Owners are told once when the place is switched off.
+ */
 async function record(
   runtime: PlaceRuntime,
   place: PlaceRow,
   delivery: PlaceDeliveryRow,
-  { outcome, upTo, content }: Attempted,
+  { outcome, upTo, content, until }: Attempted,
 ): Promise<void> {
   await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+    if (outcome.kind !== 'sent' && !(await stores.places.lockTurn(place.id, until))) return;
     const after = afterAttempt(delivery, place, outcome, now);
     await stores.placeDeliveries.saveAttempt(delivery, {
       status: after.status,

@@ -1,8 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { asId } from '#kernel/ids.ts';
+import { announceChanges } from '#modules/places/announce.ts';
+import { deliverTo } from '#modules/places/deliver.ts';
 import { createPlace, deletePlace, listPlaces, updatePlace } from '#modules/places/operations/places.ts';
 import { listPlaceDeliveries, redeliverToPlace, testPlace } from '#modules/places/operations/deliveries.ts';
+import type { PlaceSender } from '#notify/places/place_sender.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/kit/programs/webhook_receiver.ts';
@@ -282,3 +288,40 @@ function verify(secret: string, headers: NodeJS.Dict<string | string[]>, body: s
     Date.now = now;
   }
 }
+
+describe('a process that is frozen while it sends to a place, until another one has the turn,', () => {
+  const fresh = AsyncLocalStorage.snapshot();
+
+  /** An incident of which a place is told; `send` is what the first process does instead of sending. */
+  async function frozenProcess(send: PlaceSender['send']) {
+    const { placeId } = await makeWebhook();
+    const { alert } = await makeAlert();
+    await alert.trigger();
+    await announceChanges(w.runtime);
+    const placeSenders = { ...w.runtime.placeSenders, webhook: { send } };
+    await fresh(() => deliverTo({ ...w.runtime, placeSenders }, asId('place', placeId)));
+    await w.advance({ minutes: 10 });
+    expect(receiver.received).toHaveLength(1);
+    expect(await deliveriesOf(placeId)).toMatchObject([{ status: 'sent' }]);
+  }
+
+  /** The time in which the process stands still, and another sends. */
+  async function otherSends() {
+    w.clock.advance({ seconds: 60 });
+    await fresh(() => tellPlaces(w.runtime));
+  }
+
+  test('sends nothing that the other one has sent', async () => {
+    await frozenProcess(async (message) => {
+      await otherSends();
+      return await w.runtime.placeSenders.webhook.send(message);
+    });
+  });
+
+  test.each(['retry', 'refused'] as const)('changes nothing with its outcome %s', async (kind) => {
+    await frozenProcess(async () => {
+      await otherSends();
+      return { kind, reason: 'It cannot be reached.', body: '', status: null, answer: null };
+    });
+  });
+});
