@@ -2,7 +2,7 @@ import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } 
 import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
 import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#modules/exceptions/decide/event.ts';
-import { withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
+import { KnownTexts, withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
 
 /** A crash brings every thread of its process. */
 const THREADS_MAX = 1_000;
@@ -172,8 +172,18 @@ function asLineNumber(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
-/** An empty line is a line. Ruby's clients send the ends of lines too. */
+const knownLines = new KnownTexts();
+
+/** Lines of source are the same in each event of a group. */
 function asLine(value: unknown): string | null {
+  if (typeof value !== 'string') return readLine(value);
+  if (knownLines.has(value)) return value;
+  const line = readLine(value);
+  return line === null ? null : knownLines.addIfSame(value, line);
+}
+
+/** An empty line is a line. Ruby's clients send the ends of lines too. */
+function readLine(value: unknown): string | null {
   const line = typeof value === 'string' ? value.replace(/\r?\n$/, '') : value;
   const text = line === '' ? '' : asText(line, LINE_LENGTH_MAX);
   return text === null ? null : withoutTokens(text);

@@ -14,6 +14,37 @@ import { replaceCards, replaceTokens } from '#modules/exceptions/decide/token_fo
 
 export const FILTERED = '[filtered]';
 
+const KNOWN_MAX = 4_096;
+const KNOWN_LENGTH_MAX = 256;
+
+/** The latest few thousand texts that were looked at and left as they are. */
+export class KnownTexts {
+  #texts = new Set<string>();
+  #before = new Set<string>();
+
+  has(text: string): boolean {
+    if (text.length > KNOWN_LENGTH_MAX) return false;
+    if (this.#texts.has(text)) return true;
+    if (!this.#before.has(text)) return false;
+    this.#add(text);
+    return true;
+  }
+
+  /** Returns the result, and knows the text from then on if it is the same. */
+  addIfSame(text: string, result: string): string {
+    if (result === text && text.length <= KNOWN_LENGTH_MAX) this.#add(text);
+    return result;
+  }
+
+  #add(text: string): void {
+    if (this.#texts.size >= KNOWN_MAX) {
+      this.#before = this.#texts;
+      this.#texts = new Set();
+    }
+    this.#texts.add(text);
+  }
+}
+
 /** Classes of characters. A dash joins words and digits alike. */
 const [WORD, DIGIT, SPACER, MARK] = [1, 2, 4, 8];
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -29,8 +60,15 @@ const RUN_LEAST = 16;
 const DASHES_LEAST = 4;
 const CARD_DIGITS_LEAST = 13;
 
-/** Removes secrets from a text. Most texts hold nothing that could be one, and are scanned once. */
+const cleanTexts = new KnownTexts();
+
+/** Removes secrets from a text. Most come again and again: to know them halves the time to read an event. */
 export function withoutSecrets(text: string): string {
+  return cleanTexts.has(text) ? text : cleanTexts.addIfSame(text, removeSecrets(text));
+}
+
+/** Most texts hold nothing that could be a secret, and are scanned once. */
+function removeSecrets(text: string): string {
   let digits = 0;
   let hasDigits = false;
   let hasMark = false;

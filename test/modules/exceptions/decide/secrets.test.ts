@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
-import { withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
+import { KnownTexts, withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 const F = '[filtered]';
@@ -370,4 +370,19 @@ describe('a name', () => {
 
 test('looking for secrets takes work linear in the text, whatever it is made of', async () => {
   expect(await beyondLinear(import.meta.resolve('./secrets_workloads.ts'), 2_000)).toEqual([]);
+});
+
+test('a text loses its secret each time that it comes, between others too', () => {
+  for (const text of ['password=hunter2', 'page=2', 'password=hunter2', 'page=2']) {
+    expect(withoutSecrets(text)).toBe(text.replace('hunter2', F));
+  }
+});
+
+test('a text is known only as long as nothing was taken from it, and until thousands of others have come', () => {
+  const known = new KnownTexts();
+  expect(known.addIfSame('page=2', 'page=2')).toBe('page=2');
+  expect(known.addIfSame('pin=2', `pin=${F}`)).toBe(`pin=${F}`);
+  expect([known.has('page=2'), known.has('pin=2')]).toEqual([true, false]);
+  for (let at = 0; at < 10_000; at += 1) known.addIfSame(`${at}`, `${at}`);
+  expect([known.has('page=2'), known.has('9999')]).toEqual([false, true]);
 });
