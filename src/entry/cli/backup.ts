@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
-
 import type { Command } from 'commander';
 
-import { keepAppSecret } from '#entry/backup/keep_app_secret.ts';
 import type { BackupSummary } from '#entry/backup/write_backup.ts';
 import { print } from '#entry/cli/text.ts';
-import { loadConfig } from '#entry/config.ts';
+import { type Config, loadConfig } from '#entry/config.ts';
 import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -136,4 +134,17 @@ export function addTransferCommands(program: Command): void {
           'people without an account here set a password by "forgot password" or "tocsin user password".',
       );
     });
+}
+
+/** File where `npm start` looks for the secret of an installation with embedded stores when APP_SECRET is not set. */
+const SECRET_FILE = 'app-secret';
+
+/** Stores the secret of a backup where the next start finds it, unless one is set. */
+export function keepAppSecret({ dataDir, appSecret: configured }: Config, appSecret: string | null): void {
+  const file = path.join(dataDir, SECRET_FILE);
+  if (appSecret === null || configured !== undefined || existsSync(file)) return;
+  mkdirSync(dataDir, { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${appSecret}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, file);
 }

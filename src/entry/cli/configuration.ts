@@ -74,7 +74,7 @@ export function addConfigurationCommands(program: Command): void {
     .command('schema')
     .description('print the JSON Schema of configuration files, by which editors complete them')
     .action(async () => {
-      const { configurationSchema } = await import('#modules/configuration/decide/json_schema.ts');
+      const { configurationSchema } = await import('#modules/configuration/decide/file.ts');
       process.stdout.write(`${JSON.stringify(configurationSchema(), null, 2)}\n`);
     });
 }

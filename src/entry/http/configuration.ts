@@ -14,7 +14,7 @@ import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { StrictObject } from '#kernel/action.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
-import { configurationSchema } from '#modules/configuration/decide/json_schema.ts';
+import { configurationSchema } from '#modules/configuration/decide/file.ts';
 import { planJson } from '#modules/configuration/decide/plan_text.ts';
 import { FileThread } from '#modules/configuration/file_thread.ts';
 import { readPlan, requireViews } from '#modules/configuration/read_plan.ts';

@@ -1,11 +1,12 @@
+import { sql } from 'kysely';
+
 import { findJob, JOBS } from '#storage/queue/jobs.ts';
 import { newId } from '#kernel/ids.ts';
 import type { DurableJobContract, JobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/promises.ts';
-import type { Database } from '#storage/postgres/database.ts';
-import { durableJobBytes } from '#storage/postgres/durable_job_bytes.ts';
+import type { Database, Session } from '#storage/postgres/database.ts';
 import { type DurableJob, DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
 
@@ -120,4 +121,22 @@ export function durableQueue(
 
 function wakeUpOf(job: JobContract): PendingJob {
   return { job, payload: {}, delayMs: 0 };
+}
+
+/**
+ * The size of all durable jobs in bytes: never too low, and exact from `bytesOfInterest` on. Adding up takes long when there
+ * are many, and the size of the table, which costs nothing, is no lower.
+ */
+async function durableJobBytes({ db }: Pick<Session, 'db'>, bytesOfInterest: number): Promise<number> {
+  const table = await db
+    .selectNoFrom(({ fn }) => fn<number>('pg_total_relation_size', [sql.lit('durable_jobs')]).as('bytes'))
+    .executeTakeFirstOrThrow();
+  if (table.bytes < bytesOfInterest) return table.bytes;
+  const jobs = await db
+    .selectFrom('durable_jobs')
+    .select(({ fn, cast }) =>
+      cast<number | null>(fn.sum(fn<number>('pg_column_size', ['payload'])), 'bigint').as('bytes'),
+    )
+    .executeTakeFirstOrThrow();
+  return jobs.bytes ?? 0;
 }

@@ -1,10 +1,9 @@
 import { Button, Group, NativeSelect, Radio, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type Access, approve, type ConnectRequest, connectQuery, deny } from '#console/api/connect.ts';
-import { isApiError } from '#console/api/http.ts';
+import { ask, isApiError } from '#console/api/http.ts';
 import { type Organization, sessionQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
@@ -13,6 +12,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import classes from '#console/pages/sign_in/connect.module.css';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 import { StepUp } from '#console/shell/step_up.tsx';
+import type { AccountResultOf } from '#console/api/actions.ts';
 
 const route = getRouteApi('/connect/$uid');
 
@@ -175,3 +175,22 @@ function AccessChoice({ value, title, sentences }: AccessChoiceProps) {
 function hostOf(uri: string): string {
   return URL.canParse(uri) ? new URL(uri).host : uri;
 }
+
+/** Consent request of an application. */
+type ConnectRequest = AccountResultOf<'get_connect_request'>;
+type Access = ConnectRequest['access'];
+
+const connectQuery = (uid: string) =>
+  queryOptions({
+    queryKey: ['connect', uid],
+    queryFn: ({ signal }) => ask<ConnectRequest>(`connect/${encodeURIComponent(uid)}`, { signal }),
+    retry: false,
+    staleTime: Infinity,
+  });
+
+/** Grants the access. Like `deny`, it returns the address where the browser continues. */
+const approve = (uid: string, body: { orgId: string; access: Access }) =>
+  ask<AccountResultOf<'connect_app'>>(`connect/${encodeURIComponent(uid)}`, { method: 'POST', body });
+
+const deny = (uid: string) =>
+  ask<AccountResultOf<'refuse_app'>>(`connect/${encodeURIComponent(uid)}/refusal`, { method: 'POST', body: {} });

@@ -1,4 +1,4 @@
-import { SNOOZE_DAYS_MAX } from '#modules/exceptions/decide/snooze_limits.ts';
+import { SNOOZE_DAYS_MAX } from '#modules/exceptions/decide/group_status.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 

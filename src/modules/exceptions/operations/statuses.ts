@@ -6,9 +6,8 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { type Fix, newestRelease, releasesToRemember } from '#modules/exceptions/decide/fix.ts';
-import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
+import { GROUP_STATUSES, SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/group_status.ts';
 import { snoozeFaults } from '#modules/exceptions/decide/snooze.ts';
-import { SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/snooze_limits.ts';
 import {
   ChangedGroupView,
   changeGroupStatuses,

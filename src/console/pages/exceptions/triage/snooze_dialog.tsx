@@ -11,7 +11,7 @@ import { TimeField } from '#console/components/forms/time_field.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useSnooze } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { readLocalField } from '#console/pages/oncall/local_time.ts';
-import { SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/snooze_limits.ts';
+import { SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/group_status.ts';
 
 interface SnoozeDialogProps {
   readonly groupIds: readonly string[];

@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
 
-import { PROPERTY_SYNONYMS, VALUE_SYNONYMS } from '#entry/http/mcp/advice/synonyms.ts';
 import type { Schema } from '#kernel/input_faults.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -114,7 +113,7 @@ function moveInside(
 }
 
 /** Returns the property that another name stands for: the same in another spelling, a synonym, or nearly the same. */
-export function propertyMeantBy(name: string, properties: readonly string[]): string | undefined {
+function propertyMeantBy(name: string, properties: readonly string[]): string | undefined {
   const plain = plainOf(name);
   const same = properties.find((property) => plainOf(property) === plain);
   if (same !== undefined) return same;
@@ -215,3 +214,87 @@ function parsedJson(value: unknown, opening: '{' | '['): unknown {
 function isBody(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Returns what each word may mean, in the order of the table, which has the words for each name. */
+function wordsOf(table: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
+  const pairs = Object.entries(table).flatMap(([name, words]) => words.split(' ').map((word) => ({ word, name })));
+  const byWord = Map.groupBy(pairs, ({ word }) => word);
+  return new Map([...byWord].map(([word, of]) => [word, of.map(({ name }) => name)]));
+}
+
+/** Words that callers write for the name of a property, in lower case without signs; the first a body takes is used. */
+const PROPERTY_SYNONYMS = wordsOf({
+  retentionDays: 'days retention',
+  windowMinutes: 'window minutes duration period range timerange lookback hours days',
+  afterMinutes: 'minutes delay after delayminutes waitminutes timeout',
+  shiftHours: 'hours',
+  metricName: 'metric query name',
+  aggregation: 'agg aggregate function stat',
+  comparator: 'operator op condition comparison',
+  threshold: 'value limit',
+  minSeverity: 'level severity minlevel',
+  escalationPolicyId: 'policy policyid escalation',
+  policyId: 'policy escalationpolicyid',
+  groupId: 'exceptionid exceptiongroupid issueid errorid issue',
+  incidentId: 'alertid alert',
+  ruleId: 'alertid alert alertruleid rule',
+  serviceId: 'projectid project app servicename',
+  teamId: 'teamname scheduleid',
+  userId: 'person user email assignee',
+  phone: 'phonenumber mobile',
+  startAt: 'start from startsat starttime startdate begin',
+  endAt: 'end to until endsat endtime',
+  timezone: 'tz zone',
+  userIds: 'users members participants',
+  targetUserIds: 'users members userids targets notify',
+  scheduleId: 'schedule',
+  useSchedule: 'oncall schedule',
+  channels: 'channel methods via',
+  scmRepo: 'repo repository',
+  scmOwner: 'owner',
+  environment: 'env',
+  status: 'state',
+  kind: 'type',
+  rotationType: 'rotation type',
+  rotationConfig: 'rotation',
+  capability: 'feature',
+  layout: 'widgets panels',
+  name: 'title newname',
+  enabled: 'active',
+  sortOrder: 'order',
+  smsEnabled: 'sms',
+  callEnabled: 'call',
+  pushEnabled: 'push',
+});
+
+/** Words that callers write instead of a value of an enumeration; the first that is allowed is used. */
+const VALUE_SYNONYMS = wordsOf({
+  triggered: 'open active firing alerting new unacknowledged',
+  unresolved: 'open active new reopened',
+  acknowledged: 'ack acked acknowledge',
+  resolved: 'closed close fixed done resolve',
+  ignored: 'muted snoozed silenced ignore',
+  avg: 'mean average',
+  sum: 'total increase',
+  min: 'minimum',
+  max: 'maximum peak',
+  last: 'latest',
+  '>': 'gt greater greater_than above over exceeds',
+  '>=': 'gte at_least',
+  '<': 'lt less less_than below under',
+  '<=': 'lte at_most',
+  sms: 'text message',
+  call: 'phone voice phone_call',
+  email: 'mail',
+  push: 'notification app',
+  fatal: 'critical',
+  error: 'critical err',
+  warning: 'warn',
+  metrics: 'metric monitoring',
+  metric_threshold: 'metric threshold',
+  oncall: 'on_call paging alerts',
+  weekly: 'week 7d',
+  daily: 'day 24h',
+  exceptions: 'errors error_tracking exception error',
+  exception: 'exception error',
+});
