@@ -251,6 +251,11 @@ describe('attributes', () => {
     expect(shortOf(decode(otlpRequest(resource, metric)))).toEqual([
       'g{resource_service.name=shop,service.instance.id=i-1,service.name=other} 1 gauge',
     ]);
+    const own = { asDouble: 1, attributes: [{ key: 'otel_scope_name', value: { stringValue: 'mine' } }] };
+    const ofScope = { scope: { name: 'kit' }, metrics: [{ name: 'g', gauge: { dataPoints: [own] } }] };
+    expect(shortOf(decodeJson({ resourceMetrics: [{ scopeMetrics: [ofScope] }] }))).toEqual([
+      'g{otel_scope_name=mine} 1 gauge',
+    ]);
   });
 
   test('the process tells instances apart where nothing better does', () => {

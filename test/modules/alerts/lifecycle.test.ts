@@ -69,6 +69,14 @@ test('resolved alerts are kept as long as the incidents of their service, and op
   expect(await alerted.incidents()).toMatchObject([{ title: 'Open', status: 'resolved' }]);
 });
 
+test('what is said of an alert that nobody has heard of leaves nothing', async () => {
+  const { w, send, serviceId } = await alertedService();
+  for (const action of ['acknowledge', 'resolve', 'unacknowledge']) {
+    expect((await send('/events', { dedupKey: action, action })).status).toBe(202);
+  }
+  expect(await w.context.db.sql.rows('select key from alerts where service_id = $1', [serviceId])).toEqual([]);
+});
+
 test('incidents and their timeline say which tool resolved them', async () => {
   const alerted = await alertedService();
   await sendBoth(alerted);

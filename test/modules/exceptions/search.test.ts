@@ -183,6 +183,12 @@ test('a rule with conditions opens incidents for what meets them, of its own sev
     isCut: false,
   });
   expect(await run(w, replayExceptionRule, editor, { ...replay, settings: {} })).toMatchObject({ incidentCount: 4 });
+  await w.expectOk('set_retention', { serviceId, capability: 'exceptions', retentionDays: 3 });
+  const since = w.clock
+    .now()
+    .subtract({ hours: 3 * 24 })
+    .toString({ smallestUnit: 'millisecond' });
+  expect(await run(w, replayExceptionRule, editor, replay)).toMatchObject({ since });
 });
 
 test('a service assigns its new exceptions and knows where issues are written', async () => {

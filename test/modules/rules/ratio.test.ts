@@ -127,8 +127,8 @@ test('errors that are counted only when they happen are none where requests come
     await runStorePoints(w.runtime, serviceId, points);
     await w.evaluate();
   };
-  const create = async (metricName: string, settings: object = {}) => {
-    const config = { ...CONFIG, metricName, windowMinutes: 1 };
+  const create = async (metricName: string, settings: object = {}, condition: object = {}) => {
+    const config = { ...CONFIG, ...condition, metricName, windowMinutes: 1 };
     const rule = { serviceId, name: 'Errors', kind: 'metric_threshold', config, enabled: true };
     return (await run(w, addAlertRule, { ...rule, settings })).ruleId;
   };
@@ -136,6 +136,8 @@ test('errors that are counted only when they happen are none where requests come
     await create('errors / requests * 100'),
     await create('errors / requests * 100', { byLabel: 'route' }),
   ];
+  // By themselves they are not none: nobody knows whether any could have come.
+  await create('errors', {}, { comparator: '<', threshold: 1 });
   await minute({ requests: 100, errors: 10 });
   expect(await incidents(w)).toHaveLength(2);
   for (let count = 0; count < 4; count += 1) await minute({ requests: 100 });

@@ -214,6 +214,12 @@ describe("the client's fingerprint", () => {
   ])('%j is %j', (entry, line) => {
     expect(linesOf({ ...event, fingerprint: [entry] })).toEqual([[line]]);
   });
+
+  test('is filled in with the message rather than the value of the exception, and with so many characters in all', () => {
+    const said = { ...event, message: 'm'.repeat(6_000) };
+    const [[line = ''] = []] = linesOf({ ...said, fingerprint: ['{{ message }}{{ message }}{{ tags.region }}'] });
+    expect(line).toBe('m'.repeat(10_000));
+  });
 });
 
 describe('generated parts of names do not count', () => {
