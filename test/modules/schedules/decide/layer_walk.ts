@@ -10,7 +10,10 @@ export type Found = string | null;
 
 const MINUTE_MS = 60_000;
 
-/** The wall clock at an instant, read from Intl at each minute; in milliseconds as if it were of UTC. */
+/** Time for which no zone changes its clocks. */
+const STEADY_MS = 15 * MINUTE_MS;
+
+/** The wall clock at an instant, read from Intl; in milliseconds as if it were of UTC. */
 function wallReader(timeZone: string): (ms: number) => number {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -25,14 +28,14 @@ function wallReader(timeZone: string): (ms: number) => number {
   });
   const known = new Map<number, number>();
   return (ms) => {
-    const minute = Math.floor(ms / MINUTE_MS) * MINUTE_MS;
-    let wall = known.get(minute);
+    const steady = Math.floor(ms / STEADY_MS) * STEADY_MS;
+    let wall = known.get(steady);
     if (wall === undefined) {
-      const [day, month, year, hour, minutes, second] = format.format(minute).split(/\D+/).map(Number);
+      const [day, month, year, hour, minutes, second] = format.format(steady).split(/\D+/).map(Number);
       wall = Date.UTC(year!, month! - 1, day, hour, minutes, second);
-      known.set(minute, wall);
+      known.set(steady, wall);
     }
-    return wall + (ms - minute);
+    return wall + (ms - steady);
   };
 }
 

@@ -62,6 +62,9 @@ function takes(rotation: Rotation, turn: number, isPresent: IsPresent): string |
   return null;
 }
 
+const HALF_HOUR_MS = 1_800_000;
+const HALF_DAY = 24;
+
 /** The clock on the wall at every half hour of a span, read from Intl, as milliseconds of a calendar without zones. */
 export function wallClocks(timeZone: string, from: Instant, halfHours: number): number[] {
   const format = new Intl.DateTimeFormat('en-GB', {
@@ -74,11 +77,20 @@ export function wallClocks(timeZone: string, from: Instant, halfHours: number): 
     hour: '2-digit',
     minute: '2-digit',
   });
-  return Array.from({ length: halfHours }, (_, index) => {
+  const wallAt = (index: number): number => {
     const [day, month, year, hour, minute] = format
-      .format(from.epochMilliseconds + index * 1_800_000)
+      .format(from.epochMilliseconds + index * HALF_HOUR_MS)
       .split(/\D+/)
       .map(Number);
     return Date.UTC(year!, month! - 1, day, hour, minute);
-  });
+  };
+  const walls: number[] = [];
+  for (let first = 0; first < halfHours; first += HALF_DAY) {
+    // No clock is changed and changed back within half a day.
+    const isSteady = wallAt(first + HALF_DAY) - wallAt(first) === HALF_DAY * HALF_HOUR_MS;
+    for (let index = first; index < Math.min(first + HALF_DAY, halfHours); index += 1) {
+      walls.push(isSteady && index > first ? walls[first]! + (index - first) * HALF_HOUR_MS : wallAt(index));
+    }
+  }
+  return walls;
 }
