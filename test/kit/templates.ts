@@ -126,7 +126,7 @@ const postgresStateSql = (since: string): string => `select ${postgresSchema(sin
 
 /** `since` is a transaction after the migrations: in a copied database, rows of the catalogs are those of its template. */
 export async function postgresState(client: pg.Client, since: string): Promise<PostgresState> {
-  return (await client.query<PostgresState>(postgresStateSql(since))).rows[0]!;
+  return (await client.query<PostgresState>({ name: 'state', text: postgresStateSql(since) })).rows[0]!;
 }
 
 /** Changes with every table, and with the number of migrations. */
