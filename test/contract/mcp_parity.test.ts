@@ -8,6 +8,7 @@ import { PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { call, type Era, ERAS, send } from '#test/contract/mcp_call.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** An organization of its own for each way in, so that both begin every step in the same state. */
@@ -69,7 +70,10 @@ async function settle({ orgId, orgKey }: { orgId: Id<'org'>; orgKey: string }): 
 }
 
 test.each(EACH_ACTION)('%s does the same for everyone over REST and MCP', async (_, action) => {
+  const place = EACH_ACTION.findIndex(([name]) => name === action.name) % 3;
+  const holders = new Set(['owner', ...sweep(HOLDERS, 3, place)]);
   for (const [index, holder] of HOLDERS.entries()) {
+    if (!holders.has(holder)) continue;
     const [here, there] = await Promise.all([bodiesFor(action, rest), bodiesFor(action, mcp)]);
     for (const kind of KINDS.filter((kind) => kind in here)) {
       if (kind === 'malformed' && !SEND_MALFORMED.has(holder)) continue;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies, whollyWrongBody } from '#test/contract/faulty_bodies.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
@@ -18,7 +19,9 @@ afterAll(async () => {
 
 test.each(EACH_ACTION)('%s refuses every fault of shape with its path, and nothing happens', async (name, action) => {
   const before = await traces();
-  for (const { fault, path, body } of faultyBodies(action.input, exampleBody(action, fixture))) {
+  const faulty = faultyBodies(action.input, exampleBody(action, fixture));
+  const place = EACH_ACTION.findIndex(([other]) => other === name) % 3;
+  for (const { fault, path, body } of sweep(faulty, 3, faulty.length > 3 ? place : 0)) {
     const answer = await ask(w, name, { body });
     const told = `${fault} at ${path}: ${body} answered ${answer.text}`;
     expect(answer.status, told).toBe(400);

@@ -2,13 +2,14 @@ import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 
 import { ourShifts } from '#modules/moving_in/decide/proof.ts';
+import { slowRuns } from '#test/kit/properties.ts';
 import { NOW, read } from '#test/modules/moving_in/answers.ts';
 import { randomAnswers, randomOf } from '#test/modules/moving_in/random_answers.ts';
 import { Temporal } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 
 /** `MOVE_IN_CASES=300` compares as many schedules of each tool. */
-const CASES = Number(process.env['MOVE_IN_CASES'] ?? 10);
+const CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(200));
 const SAMPLES = 120;
 const DAY_MS = 86_400_000;
 const WEEK_MINUTES = 10_080;

@@ -4,13 +4,13 @@ import { routeOf } from '#modules/alerts/decide/route.ts';
 import { ourShifts } from '#modules/moving_in/decide/proof.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import type { MoveInReport } from '#modules/moving_in/decide/report.ts';
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { item, NOW, read } from '#test/modules/moving_in/answers.ts';
 import { randomOf } from '#test/modules/moving_in/random_answers.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 
-/** `MOVE_IN_CASES=2000` tries as many made files. */
-const MADE_CASES = Number(process.env['MOVE_IN_CASES'] ?? 200);
+/** `MOVE_IN_CASES=5000` tries as many made files. */
+const MADE_CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(2_000));
 
 /** Checks that each item stands in the report once, and that whatever is not the same says why. */
 function expectWholeReport({ read: counts, items }: MoveInReport): void {

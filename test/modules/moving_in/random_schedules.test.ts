@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 
+import { slowRuns } from '#test/kit/properties.ts';
 import { read } from '#test/modules/moving_in/answers.ts';
 import { randomAnswers, randomOf } from '#test/modules/moving_in/random_answers.ts';
 
 /** `MOVE_IN_CASES=1000` compares as many schedules of each tool, `MOVE_IN_SEED` others. */
-const CASES = Number(process.env['MOVE_IN_CASES'] ?? 20);
+const CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(120));
 const SEED = Number(process.env['MOVE_IN_SEED'] ?? 20_261_128);
 
 test(

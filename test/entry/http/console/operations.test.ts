@@ -9,6 +9,7 @@ import { ask } from '#test/contract/ask.ts';
 import { buildConsoleFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -26,6 +27,8 @@ const TOLD_FIRST = new Map<string, readonly [number, string | undefined]>([
 
 /** Fields that are given in place of others, so that no example has both. */
 const IN_PLACE_OF_OTHERS: ReadonlySet<string> = new Set(['simulate_escalation policyId']);
+
+const FOREIGN_ORIGINS = [null, 'https://evil.test', 'null', 'http://tocsin.test.evil.test'];
 
 let w: World;
 let browsers: Record<Role, Browser>;
@@ -79,7 +82,8 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     const unknown = await outsider.post(`/organizations/org_01h455vb4pex5vsknk084sn02q/actions/${name}`, {});
     expect(foreign).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
-    for (const origin of [null, 'https://evil.test', 'null', 'http://tocsin.test.evil.test']) {
+    const place = CONSOLE_OPERATIONS.indexOf(operation) % FOREIGN_ORIGINS.length;
+    for (const origin of sweep(FOREIGN_ORIGINS, FOREIGN_ORIGINS.length, place)) {
       const answer = await browsers.owner.ask('POST', path, { origin, body: {} });
       expect(answer, String(origin)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     }
