@@ -118,7 +118,7 @@ export function ItemPage({ title, back, facts, actions, permission, children }: 
 }
 
 interface ItemActionsProps {
-  /** Whether the buttons are larger on a phone, where there are only two. */
+  /** Whether there are three places, for a button or a word each, which are larger on a phone. */
   readonly isLarge?: boolean;
   readonly children: ReactNode;
 }

@@ -109,8 +109,16 @@ const GAP_PX = 4;
 const EDGE_PX = 8;
 const HEIGHT_MAX_PX = 280;
 
-/** Keeps a list at its field, on the side with more room, while the page scrolls or the keyboard of a phone opens. */
-function usePlaceAt(field: RefObject<HTMLElement | null>, list: RefObject<HTMLElement | null>): void {
+/**
+ * Keeps a popover at its field, on the side with more room, while the page scrolls or the keyboard of a phone opens. It is
+ * as wide as the field unless it has a width in pixels of its own.
+ */
+export function usePlaceAt(
+  field: RefObject<HTMLElement | null>,
+  list: RefObject<HTMLElement | null>,
+  heightMax = HEIGHT_MAX_PX,
+  ownWidth?: number,
+): void {
   useLayoutEffect(() => {
     list.current?.showPopover?.();
   }, [list]);
@@ -123,10 +131,11 @@ function usePlaceAt(field: RefObject<HTMLElement | null>, list: RefObject<HTMLEl
       const shown = window.visualViewport?.height ?? window.innerHeight;
       const below = shown - bottom - GAP_PX - EDGE_PX;
       const above = top - GAP_PX - EDGE_PX;
-      const isAbove = below < Math.min(scrollHeight, HEIGHT_MAX_PX) && above > below;
-      style.left = `${left}px`;
-      style.width = `${width}px`;
-      style.maxHeight = `${Math.max(0, Math.min(HEIGHT_MAX_PX, isAbove ? above : below))}px`;
+      const isAbove = below < Math.min(scrollHeight, heightMax) && above > below;
+      const shownWidth = ownWidth ?? width;
+      style.left = `${Math.max(0, Math.min(left, window.innerWidth - shownWidth - EDGE_PX))}px`;
+      style.width = `${shownWidth}px`;
+      style.maxHeight = `${Math.max(0, Math.min(heightMax, isAbove ? above : below))}px`;
       style.top = isAbove ? 'auto' : `${bottom + GAP_PX}px`;
       style.bottom = isAbove ? `${document.documentElement.clientHeight - top + GAP_PX}px` : 'auto';
     };

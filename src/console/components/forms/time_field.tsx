@@ -1,6 +1,8 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
+import { IconCalendar } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import classes from '#console/components/forms/time_field.module.css';
 
 const KINDS = {
@@ -26,58 +28,83 @@ interface Typed {
   readonly before: string;
 }
 
+const Calendar = lazyPart(() => import('#console/components/forms/calendar.tsx').then((m) => m.Calendar));
+
+/** Length of the day in the text of the field, behind which the time stands. */
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+
 /**
- * Field for a day, a time or both, in the one form of the console, which a browser's own fields take from its language. The
- * button opens the browser's calendar.
+ * Field for a day, a time or both, in the one form of the console, which a browser's own fields take from its language. A
+ * press on the day opens a calendar, which leaves as soon as somebody types.
  */
 export function TimeField({ kind = 'datetime-local', value, onChange, ...others }: TimeFieldProps) {
-  const picker = useRef<HTMLInputElement>(null);
+  const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState<Typed | null>(null);
+  const [isOpen, setIsOpen] = useState(false);
   const { form } = KINDS[kind];
   // What is typed stays as it is while its value is what the field has told, or was not taken.
   const shown = typed !== null && (value === typed.of || value === typed.before) ? typed : null;
   const change = (text: string): void => {
     const told = read(text, kind);
+    setIsOpen(false);
     setTyped({ text, of: told, before: shown?.before ?? value });
     onChange(told, text);
   };
-  const pick = (): void => picker.current?.showPicker();
+  const toggle = (): void => {
+    field.current?.focus();
+    setIsOpen(!isOpen);
+  };
+  const choose = (day: string): void => {
+    const chosen = kind === 'date' ? day : `${day}T${value.slice(DAY_LENGTH + 1) || '00:00'}`;
+    setIsOpen(false);
+    setTyped(null);
+    onChange(chosen, chosen);
+    // The time is what somebody types next.
+    requestAnimationFrame(() => field.current?.setSelectionRange(DAY_LENGTH + 1, form.length));
+  };
   return (
-    <TextInput
-      placeholder={form}
-      autoComplete="off"
-      maxLength={20}
-      {...others}
-      value={shown?.text ?? value.replace('T', ' ')}
-      onChange={({ currentTarget }) => change(currentTarget.value)}
-      onBlur={() => {
-        if (value !== '') setTyped(null);
-      }}
-      rightSection={
-        <>
-          <input
-            ref={picker}
-            type={kind}
-            className={classes.picker}
-            tabIndex={-1}
-            aria-hidden
-            value={value}
-            onChange={({ currentTarget }) => {
-              if (currentTarget.value !== '') onChange(currentTarget.value, currentTarget.value);
-            }}
-          />
-          <button
-            type="button"
-            className={classes.open}
-            tabIndex={-1}
-            aria-label={kind === 'time' ? 'Choose on a clock' : 'Choose in a calendar'}
-            onClick={pick}
-          >
-            ▾
-          </button>
-        </>
-      }
-    />
+    <>
+      <TextInput
+        placeholder={form}
+        autoComplete="off"
+        maxLength={20}
+        {...others}
+        ref={field}
+        value={shown?.text ?? value.replace('T', ' ')}
+        onChange={({ currentTarget }) => change(currentTarget.value)}
+        onClick={({ currentTarget: { selectionStart } }) =>
+          setIsOpen(kind !== 'time' && !isOpen && (value === '' || (selectionStart ?? 0) <= DAY_LENGTH))
+        }
+        onKeyDownCapture={(event) => {
+          if (event.key !== 'Escape' || !isOpen) return;
+          event.stopPropagation();
+          setIsOpen(false);
+        }}
+        onBlur={() => {
+          setIsOpen(false);
+          if (value !== '') setTyped(null);
+        }}
+        {...(isOpen && { 'data-mantine-stop-propagation': true })}
+        {...(kind !== 'time' && { rightSection: <CalendarButton onPress={toggle} /> })}
+      />
+      {isOpen && <Calendar field={field} day={value.slice(0, DAY_LENGTH)} onChoose={choose} />}
+    </>
+  );
+}
+
+/** Button that keeps the focus in the field, where the day can be typed. */
+function CalendarButton({ onPress }: { readonly onPress: () => void }) {
+  return (
+    <button
+      type="button"
+      className={classes.open}
+      tabIndex={-1}
+      aria-label="Choose in a calendar"
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onPress}
+    >
+      <IconCalendar size={16} aria-hidden />
+    </button>
   );
 }
 

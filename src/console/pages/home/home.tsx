@@ -13,7 +13,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
-import { dateFormat } from '#console/components/text/time_text.ts';
+import { dateTimeText } from '#console/components/text/time_text.ts';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { isComplete, SetupChecklist } from '#console/pages/home/setup_checklist.tsx';
@@ -255,11 +255,10 @@ function DeliveryProblems() {
 }
 
 const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-const SHORT = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
 
 /** Converts times in sentences from the server, which are in UTC, to the viewer's zone. */
 function localTimes(text: string): string {
-  return text.replaceAll(TIMESTAMP, (at) => SHORT.format(new Date(at)));
+  return text.replaceAll(TIMESTAMP, (at) => dateTimeText(at));
 }
 
 const NEXT_SHOWN_MAX = 3;

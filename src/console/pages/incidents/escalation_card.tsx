@@ -12,7 +12,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
-import { countdownText, durationText } from '#console/components/text/time_text.ts';
+import { countdownText, durationText, fullText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { whoText } from '#console/pages/incidents/escalation_text.ts';
@@ -292,7 +292,7 @@ function noteOf({ status, kind, escalation: { state, steps } }: IncidentWithLog)
 function Clock({ to }: { readonly to: string }) {
   const left = Date.parse(to) - useNow();
   return (
-    <time className={`${classes.big} nowrap numbers`} dateTime={to} title={new Date(to).toLocaleString()} role="timer">
+    <time className={`${classes.big} nowrap numbers`} dateTime={to} title={fullText(to)} role="timer">
       {countdownText(left)}
     </time>
   );

@@ -86,10 +86,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
       back={back}
       facts={<Facts incident={incident} />}
       permission="oncall:edit"
-      actions={
-        may('oncall:edit') &&
-        (incident.status === 'resolved' ? <Reopen incident={incident} /> : <Answers incident={incident} />)
-      }
+      actions={may('oncall:edit') && <Answers incident={incident} />}
     >
       <div>
         <IncidentMaintenance incident={incident} />
@@ -163,47 +160,53 @@ function ActorName({ by }: { readonly by: NonNullable<IncidentWithLog['acknowled
   return by.userId === undefined ? name : <Person userId={by.userId}>{name}</Person>;
 }
 
-function Answers({ incident }: { readonly incident: IncidentWithLog }) {
+/**
+ * Bar of what a person can do about the incident. Whatever happens meanwhile, each place holds one act or none: nobody hits
+ * another one than they aimed at.
+ */
+export function Answers({ incident }: { readonly incident: IncidentWithLog }) {
   const { incidentId, status } = incident;
+  const isResolved = status === 'resolved';
   const [isHandingOver, setIsHandingOver] = useState(false);
   const answering = useAnswerIncidents();
-  const answer = (kind: Answer) => () => answering.mutate({ answer: kind, incidentIds: [incidentId] });
+  const undoing = useUndoAnswers();
+  const answer = (kind: Answer) => () => isResolved || answering.mutate({ answer: kind, incidentIds: [incidentId] });
   useShortcut('a', answer('acknowledge'));
   useShortcut('r', answer('resolve'));
-  useShortcut('s', () => setIsHandingOver(true));
+  useShortcut('s', () => isResolved || setIsHandingOver(true));
   return (
     <ItemActions isLarge>
-      {status === 'triggered' && (
+      {status === 'triggered' ? (
         <Button
           onClick={answer('acknowledge')}
           loading={answering.isPending && answering.variables.answer === 'acknowledge'}
         >
           Acknowledge
         </Button>
+      ) : (
+        <span>{isResolved ? '\u00A0' : 'Acknowledged'}</span>
       )}
-      <Button variant="default" onClick={answer('resolve')}>
-        Resolve
-      </Button>
-      <Button variant="default" px="xs" onClick={() => setIsHandingOver(true)}>
-        Hand over
-      </Button>
+      {isResolved ? (
+        <span>Resolved</span>
+      ) : (
+        <Button variant="default" onClick={answer('resolve')}>
+          Resolve
+        </Button>
+      )}
+      {isResolved ? (
+        <Button
+          variant="default"
+          onClick={() => undoing.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
+          loading={undoing.isPending}
+        >
+          Reopen
+        </Button>
+      ) : (
+        <Button variant="default" px="xs" onClick={() => setIsHandingOver(true)}>
+          Hand over
+        </Button>
+      )}
       {isHandingOver && <HandOver incident={incident} onClose={() => setIsHandingOver(false)} />}
-    </ItemActions>
-  );
-}
-
-/** Button that reopens an incident resolved by mistake. */
-function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
-  const undoing = useUndoAnswers();
-  return (
-    <ItemActions isLarge>
-      <Button
-        variant="default"
-        onClick={() => undoing.mutate({ answer: 'resolve', incidentIds: [incidentId] })}
-        loading={undoing.isPending}
-      >
-        Reopen
-      </Button>
     </ItemActions>
   );
 }

@@ -10,7 +10,7 @@ import { IncidentStatus } from '#console/components/status.tsx';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
-import { countdownText } from '#console/components/text/time_text.ts';
+import { countdownText, fullText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
@@ -166,7 +166,7 @@ function Countdown({ to }: { readonly to: string }) {
   const now = useNow();
   const left = Date.parse(to) - now;
   return (
-    <time dateTime={to} title={new Date(to).toLocaleString()}>
+    <time dateTime={to} title={fullText(to)}>
       {left <= 0 ? 'now' : `in ${countdownText(left)}`}
     </time>
   );

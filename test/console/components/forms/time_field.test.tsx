@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { DayField, TimeField } from '#console/components/forms/time_field.tsx';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 afterEach(cleanup);
 
@@ -71,4 +72,29 @@ test('a time is shown and typed with 24 hours, whatever the language of the brow
     expect(type(text)).toBe('');
     expect(input.value).toBe(text);
   }
+});
+
+test('a press on the day opens a calendar, which keeps the time of day and closes when somebody types', async () => {
+  const onChange = vi.fn<(value: string) => void>();
+  render(
+    <MantineProvider env="test">
+      <TimeField label="Until" value="2026-11-28T21:05" onChange={onChange} />
+    </MantineProvider>,
+  );
+  const input = screen.getByLabelText<HTMLInputElement>('Until');
+  const pressAt = (place: number): void => {
+    input.setSelectionRange(place, place);
+    fireEvent.click(input);
+  };
+  pressAt(3);
+  fireEvent.click(await screen.findByRole('button', { name: 'Month after' }, PATIENTLY));
+  fireEvent.click(screen.getByRole('button', { name: 'Tuesday, December 1, 2026' }));
+  expect(onChange.mock.lastCall?.[0]).toBe('2026-12-01T21:05');
+  expect(screen.queryByRole('group', { name: 'Calendar' })).toBeNull();
+  pressAt(13);
+  expect(screen.queryByRole('group', { name: 'Calendar' })).toBeNull();
+  pressAt(0);
+  expect(screen.queryByRole('group', { name: 'Calendar' })).not.toBeNull();
+  fireEvent.change(input, { target: { value: '2026-12-02 09:00' } });
+  expect(screen.queryByRole('group', { name: 'Calendar' })).toBeNull();
 });
