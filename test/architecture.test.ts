@@ -234,8 +234,8 @@ test('SQL stands as text only where no typed query can say it', () => {
   const isOfClickHouse = (file: string) =>
     file.startsWith('src/storage/clickhouse/') ||
     (partOf(file) === 'store' && readSource(file).includes("'#storage/clickhouse/"));
-  const found = files.filter((file) => !isOfClickHouse(file) && isSqlAsText(readSource(file)));
-  expect(found.toSorted()).toEqual(Object.keys(SQL_AS_TEXT).toSorted());
+  const matchingFiles = files.filter((file) => !isOfClickHouse(file) && isSqlAsText(readSource(file)));
+  expect(matchingFiles.toSorted()).toEqual(Object.keys(SQL_AS_TEXT).toSorted());
   expect(isSqlAsText("await session.sql.run('delete from teams')")).toBe(true);
   expect(isSqlAsText("await client.query<{ id: string }>('select id from teams')")).toBe(true);
   expect(isSqlAsText('await session.db.selectFrom("teams").execute()')).toBe(false);
@@ -346,10 +346,10 @@ test('no test of the gate waits by looking again and again, but for real things 
   const files = ['test', 'infra/embedded'].flatMap((folder) => sourceFiles(folder, /\.tsx?$/));
   const tests = files.filter((file) => /(?:^|\/)test\//.test(file) && file !== 'test/architecture.test.ts');
   expect(tests.length).toBeGreaterThan(500);
-  const found = tests.filter((file) => !PROOFS.test(file) && POLLS.test(readSource(file)));
+  const matchingTests = tests.filter((file) => !PROOFS.test(file) && POLLS.test(readSource(file)));
   const places = Object.keys(POLLING);
-  expect(found.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
-  expect(places.filter((place) => !found.some((file) => file.startsWith(place)))).toEqual([]);
+  expect(matchingTests.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
+  expect(places.filter((place) => !matchingTests.some((file) => file.startsWith(place)))).toEqual([]);
   expect('await expect\n  .poll(() => seen)').toMatch(POLLS);
   expect('await vi.waitUntil(() => asked.length === 1);').toMatch(POLLS);
   expect('await waitFor(() => expect(button).toBeTruthy());').toMatch(POLLS);
@@ -366,9 +366,9 @@ const MEASURING: ReadonlySet<string> = new Set([...MEASURING_FILES, 'test/archit
 
 test('no test of the gate measures time or memory', () => {
   const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
-  const found = files.filter((file) => !PROOFS.test(file) && MEASURES.test(readSource(file)));
+  const matchingFiles = files.filter((file) => !PROOFS.test(file) && MEASURES.test(readSource(file)));
   expect(files.length).toBeGreaterThan(300);
-  expect(found.filter((file) => !MEASURING.has(file))).toEqual([]);
+  expect(matchingFiles.filter((file) => !MEASURING.has(file))).toEqual([]);
   expect('const began = process.threadCpuUsage();').toMatch(MEASURES);
   expect('while (performance.now() < until);').toMatch(MEASURES);
   expect('expect(Date.now() - began).toBeLessThan(100);').toMatch(MEASURES);

@@ -215,7 +215,7 @@ async function controlsOf(h: ConsoleWorld, role: Role, pages: readonly TestedPag
     if (answer.status() === 403) refused.push(`${role}: ${answer.url()} ${answer.request().postData() ?? ''}`);
   });
   await page.getByText('There is no page at this address').waitFor();
-  const found: string[] = [];
+  const texts: string[] = [];
   for (const [path, shows, controls] of pages) {
     // As a link does, without loading the program anew. The page before stays until the next one is there.
     await page.evaluate(
@@ -230,9 +230,9 @@ async function controlsOf(h: ConsoleWorld, role: Role, pages: readonly TestedPag
       const kinds = (['button', 'link', 'switch'] as const).map((kind) =>
         page.getByRole('main').getByRole(kind, { name, exact: true }).and(page.locator(':not([disabled])')).count(),
       );
-      if ((await Promise.all(kinds)).some((count) => count > 0)) found.push(`/${path}: ${name}`);
+      if ((await Promise.all(kinds)).some((count) => count > 0)) texts.push(`/${path}: ${name}`);
     }
   }
   expect(refused).toEqual([]);
-  return found;
+  return texts;
 }

@@ -108,7 +108,7 @@ const BROKEN_HEADINGS = `[...document.querySelectorAll('main :is(h1, h2, h3)')]
 
 /** The problems of each of these pages, which `open` opens. */
 async function problemsOf(page: Page, checks: readonly PageCheck[], open: Open): Promise<string[]> {
-  const found: string[] = [];
+  const texts: string[] = [];
   for (const [path, shows] of checks) {
     await open(page, path);
     await page.getByText(shows).locator('visible=true').first().waitFor();
@@ -119,9 +119,9 @@ async function problemsOf(page: Page, checks: readonly PageCheck[], open: Open):
       ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : []),
       ...(await page.evaluate<string[]>(BROKEN_HEADINGS)),
     ];
-    found.push(...faults.map((fault) => `/${path} at ${page.viewportSize()?.width} px: ${fault}`));
+    texts.push(...faults.map((fault) => `/${path} at ${page.viewportSize()?.width} px: ${fault}`));
   }
-  return found;
+  return texts;
 }
 
 inBrowser('every page', () => {

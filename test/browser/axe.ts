@@ -72,12 +72,12 @@ export async function axeViolations(
         nodes.slice(0, 3).map(({ html, failureSummary }) => 'in ${colorScheme}, ' + id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
     );
   const shown = await schemeOf(page);
-  const found = await run(shown, {});
+  const result = await run(shown, {});
   if (schemes === 'both') {
     const other = shown === 'light' ? 'dark' : 'light';
     await showIn(page, other);
-    found.push(...(await run(other, { runOnly: ['color-contrast', 'link-in-text-block'] })));
+    result.push(...(await run(other, { runOnly: ['color-contrast', 'link-in-text-block'] })));
   }
   await page.evaluate(CLIP_AGAIN);
-  return found;
+  return result;
 }

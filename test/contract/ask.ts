@@ -70,26 +70,26 @@ export async function ask(w: World, action: string, call: Call = {}): Promise<An
 }
 
 function holdToDocument(action: string, method: string, { status, headers, body }: Answer): void {
-  const told = `${action} answered ${status} ${JSON.stringify(body)}`;
-  expect(headers['x-request-id'], told).toMatch(/^req_/);
-  if (status !== 200) expect(headers['content-type'], told).toBe('application/problem+json; charset=utf-8');
+  const description = `${action} answered ${status} ${JSON.stringify(body)}`;
+  expect(headers['x-request-id'], description).toMatch(/^req_/);
+  if (status !== 200) expect(headers['content-type'], description).toBe('application/problem+json; charset=utf-8');
   if (method === 'HEAD') return;
   const name = action.split('?')[0]!.replace('%5F', '_');
   const operation = DOCUMENT.paths[`${ACTIONS_PATH}/${name}`]?.post;
   if (operation === undefined || status === 405) {
-    expect(errorsOf('#/components/schemas/Problem', body), told).toEqual([]);
+    expect(errorsOf('#/components/schemas/Problem', body), description).toEqual([]);
     return;
   }
   const listed = operation.responses[status];
-  expect(listed, told).toBeDefined();
+  expect(listed, description).toBeDefined();
   const [pointer, response] =
     listed.$ref === undefined
       ? [`#/paths/${ACTIONS_PATH.replaceAll('/', '~1')}~1${name}/post/responses/${status}`, listed]
       : [listed.$ref as string, DOCUMENT.components.responses[(listed.$ref as string).split('/').at(-1)!]];
-  for (const name of Object.keys(response.headers)) expect(headers[name], `${name}: ${told}`).toBeDefined();
+  for (const name of Object.keys(response.headers)) expect(headers[name], `${name}: ${description}`).toBeDefined();
   const type = status === 200 ? 'application/json' : 'application/problem+json';
-  expect(headers['content-type'], told).toContain(type);
-  expect(errorsOf(`${pointer}/content/${type.replaceAll('/', '~1')}/schema`, body), told).toEqual([]);
+  expect(headers['content-type'], description).toContain(type);
+  expect(errorsOf(`${pointer}/content/${type.replaceAll('/', '~1')}/schema`, body), description).toEqual([]);
 }
 
 function errorsOf(pointer: string, body: unknown): string[] {

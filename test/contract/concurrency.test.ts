@@ -224,8 +224,8 @@ test('made and deleted at once, what hangs on something never outlives it', asyn
     const rule = answers[3]!;
     if (rule.status !== 200) continue;
     const { alertRules } = await result('get_service', { serviceId });
-    const found = alertRules.find(({ ruleId }: { ruleId: string }) => ruleId === rule.body.result.ruleId);
-    expect(found.escalationPolicyId).toBeNull();
+    const alertRule = alertRules.find(({ ruleId }: { ruleId: string }) => ruleId === rule.body.result.ruleId);
+    expect(alertRule.escalationPolicyId).toBeNull();
   }
 });
 

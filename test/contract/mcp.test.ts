@@ -165,13 +165,13 @@ test('below a path the metadata is also where RFC 9728 has it', async () => {
 });
 
 test('an address that keeps trying bad keys is slowed, and a good key is still taken', async () => {
-  const own = await world();
+  const ownWorld = await world();
   const statuses = [];
-  for (let nth = 0; nth < 21; nth += 1) statuses.push((await send(own, 'tools/list', {}, { key: 'x' })).status);
+  for (let nth = 0; nth < 21; nth += 1) statuses.push((await send(ownWorld, 'tools/list', {}, { key: 'x' })).status);
   expect(statuses).toEqual([...Array.from({ length: 20 }, () => 401), 429]);
-  const slowed = await send(own, 'tools/list', {}, { key: 'x' });
+  const slowed = await send(ownWorld, 'tools/list', {}, { key: 'x' });
   expect(slowed.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
-  expect((await send(own, 'tools/list')).status).toBe(200);
+  expect((await send(ownWorld, 'tools/list')).status).toBe(200);
 });
 
 test('a request under a foreign name or from a foreign page is refused before anything else', async () => {

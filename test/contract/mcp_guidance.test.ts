@@ -92,8 +92,8 @@ test('a connection that may only read gets no key, no DSN and no phone number in
     get_exception_group: { groupId: fixture.groupId },
     who_is_on_call: { teamId: fixture.teamId },
   })) {
-    const told = JSON.stringify((await call(w, name, input, { key })).body);
-    for (const secret of [ingestionKey, dsn, '+31612345678']) expect(told, name).not.toContain(secret);
+    const text = JSON.stringify((await call(w, name, input, { key })).body);
+    for (const secret of [ingestionKey, dsn, '+31612345678']) expect(text, name).not.toContain(secret);
   }
   expect(JSON.stringify((await call(w, 'list_teams', {})).body)).toContain('+31612345678');
 });

@@ -33,9 +33,9 @@ test('of 100 wrong calls at least 95 are right at the first retry, and no sugges
   const wrong: string[] = [];
   for (const [tool, input] of calls) {
     const proposal = await proposalOf(w, tool, input);
-    const told = `${tool} ${JSON.stringify(input)}`;
+    const description = `${tool} ${JSON.stringify(input)}`;
     if (proposal === null || proposal === 'right') {
-      wrong.push(`${told}: ${proposal === null ? 'no suggestion' : 'was no error'}`);
+      wrong.push(`${description}: ${proposal === null ? 'no suggestion' : 'was no error'}`);
       continue;
     }
     const [name, body] = proposal;
@@ -43,7 +43,7 @@ test('of 100 wrong calls at least 95 are right at the first retry, and no sugges
     expect(isKnown ? name : tool).toBe(tool);
     const retried = (await call(w, name, body)).body;
     if (retried.isError === true || retried.structuredContent === undefined) {
-      wrong.push(`${told}: ${name} ${JSON.stringify(body)} answered ${JSON.stringify(retried).slice(0, 300)}`);
+      wrong.push(`${description}: ${name} ${JSON.stringify(body)} answered ${JSON.stringify(retried).slice(0, 300)}`);
     }
   }
   console.log(

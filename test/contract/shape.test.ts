@@ -23,12 +23,12 @@ test.each(EACH_ACTION)('%s refuses every fault of shape with its path, and nothi
   const place = EACH_ACTION.findIndex(([other]) => other === name) % 3;
   for (const { fault, path, body } of sweep(faulty, 3, faulty.length > 3 ? place : 0)) {
     const answer = await ask(w, name, { body });
-    const told = `${fault} at ${path}: ${body} answered ${answer.text}`;
-    expect(answer.status, told).toBe(400);
-    expect(answer.body.code, told).toBe('invalid_input');
-    expect(pathsOf(answer.body), told).toEqual([path]);
-    expect(answer.body.detail, told).toBe(`${path}: ${answer.body.errors[0].message}`);
-    expect(answer.body.errors[0].message, told).not.toMatch(/schema|undefined|\[object|^$/);
+    const description = `${fault} at ${path}: ${body} answered ${answer.text}`;
+    expect(answer.status, description).toBe(400);
+    expect(answer.body.code, description).toBe('invalid_input');
+    expect(pathsOf(answer.body), description).toEqual([path]);
+    expect(answer.body.detail, description).toBe(`${path}: ${answer.body.errors[0].message}`);
+    expect(answer.body.errors[0].message, description).not.toMatch(/schema|undefined|\[object|^$/);
   }
   expect(await traces()).toEqual(before);
 });

@@ -135,17 +135,17 @@ test('a port limits how many connections without a valid key it has, for how lon
     server.close();
   });
   const to = await portOf(server);
-  const known = await opened(to);
-  known.write('a good key');
+  const connection = await opened(to);
+  connection.write('a good key');
   const [idle, loud] = [await opened(to), await opened(to)];
   await admittedAre(3);
   const late = await opened(to);
   // The connection without a key that was idle longest makes room.
   await idle.gone;
-  known.write(Buffer.alloc(5_000));
+  connection.write(Buffer.alloc(5_000));
   loud.write(Buffer.alloc(5_000));
   await loud.gone;
-  expect([known.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
+  expect([connection.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
   expect(reachedLimits.counts.get('portKilobytesWithoutKey')).toBe(1);
 });
 

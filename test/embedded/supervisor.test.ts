@@ -38,9 +38,9 @@ function write(program: string): string {
 }
 
 function keep(service: Service, backOff = FAST): Supervised {
-  const one = supervise(service, happened.happen, backOff);
-  supervised.push(one);
-  return one;
+  const supervisor = supervise(service, happened.happen, backOff);
+  supervised.push(supervisor);
+  return supervisor;
 }
 
 const programService = (program: string, name = 'program'): Service => {

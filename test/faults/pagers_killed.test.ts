@@ -140,8 +140,8 @@ test(
     }
     console.log(`all had been sent after a freeze, in ms: ${waits.join(' ')}`);
     expect(await isSent(w, FREEZES * INCIDENTS_A_FREEZE)).toBe(true);
-    const found = await countPages(w.context.db, await new PageWatch(`${phoneUrl}/${PHONE_TOKEN}`).look());
-    expect(found).toMatchObject({ stepsFiredTwice: 0, lost: 0, duplicates: 0 });
+    const pages = await countPages(w.context.db, await new PageWatch(`${phoneUrl}/${PHONE_TOKEN}`).look());
+    expect(pages).toMatchObject({ stepsFiredTwice: 0, lost: 0, duplicates: 0 });
     expect(Math.max(...waits)).toBeLessThan(SENT_WITHIN_MS);
   },
 );

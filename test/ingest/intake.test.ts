@@ -177,7 +177,7 @@ describe('points', () => {
     const sent = async (_job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> => {
       packed.push(...jobs.map(({ bytes }) => bytes));
       await queue.pingStore();
-      queue.jobs.push(...jobs.map((one) => ({ ...one, job: _job, bytes: Buffer.from(one.bytes) })));
+      queue.jobs.push(...jobs.map((job) => ({ ...job, job: _job, bytes: Buffer.from(job.bytes) })));
     };
     keep.mockImplementation(sent);
     queue.state = 'away';

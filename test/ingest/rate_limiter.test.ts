@@ -150,8 +150,8 @@ describe('a service beyond its limit', () => {
   });
 
   test('still has what is not an exception taken, which clients do not send again', async () => {
-    const own = await w.given.service();
-    const { username, pathname } = new URL(own.dsn);
+    const ownService = await w.given.service();
+    const { username, pathname } = new URL(ownService.dsn);
     const send = async (...items: readonly object[]) => {
       const payload = [{}, ...items].map((line) => JSON.stringify(line)).join('\n');
       return await w.app.inject({ method: 'POST', url: `/api${pathname}/envelope/?sentry_key=${username}`, payload });
@@ -174,7 +174,7 @@ describe('a service beyond its limit', () => {
     expect(mixed).toMatchObject({ statusCode: 429, headers: { 'x-sentry-rate-limits': '1:error;security:key' } });
     const [{ taken }] = (await w.context.db.sql.rows<{ taken: number }>(
       'select count(*)::int as taken from check_ins where service_id = $1',
-      [own.serviceId],
+      [ownService.serviceId],
     )) as [{ taken: number }];
     expect(taken).toBe(2);
 

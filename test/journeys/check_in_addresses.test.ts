@@ -116,13 +116,13 @@ test('by no address of check-ins does the public key touch a monitor that is kep
   };
   const envelope = [{ dsn }, { type: 'check_in' }, sent].map((line) => JSON.stringify(line)).join('\n');
   const json = { 'content-type': 'application/json' };
-  const own = JSON.stringify({ status: 'ok', monitor_config: { schedule: seldom } });
+  const text = JSON.stringify({ status: 'ok', monitor_config: { schedule: seldom } });
   const doors: readonly (readonly [url: string, payload: string, headers?: object])[] = [
-    [`/api${pathname}/cron/backup/${username}/?status=ok`, own],
-    [`/api${pathname}/cron/backup/?status=ok`, own, { 'x-sentry-auth': `Sentry sentry_key=${username}` }],
-    [`/api${pathname}/cron/backup/?status=ok&sentry_key=${username}`, own],
-    [`/api/0/organizations/acme/monitors/backup/checkins/`, own, { authorization: `DSN ${dsn}` }],
-    [`/api/0/monitors/backup/checkins/`, own, { authorization: `DSN ${dsn}` }],
+    [`/api${pathname}/cron/backup/${username}/?status=ok`, text],
+    [`/api${pathname}/cron/backup/?status=ok`, text, { 'x-sentry-auth': `Sentry sentry_key=${username}` }],
+    [`/api${pathname}/cron/backup/?status=ok&sentry_key=${username}`, text],
+    [`/api/0/organizations/acme/monitors/backup/checkins/`, text, { authorization: `DSN ${dsn}` }],
+    [`/api/0/monitors/backup/checkins/`, text, { authorization: `DSN ${dsn}` }],
     [`/api${pathname}/envelope/?sentry_key=${username}`, envelope],
     ['/api/ingest/envelope', envelope],
     ['/stats', envelope],

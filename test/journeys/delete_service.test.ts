@@ -85,8 +85,8 @@ async function traces(w: StaffedWorld, { serviceId, ids }: Fixture): Promise<str
   const looked = tables.filter(({ name }) => !KEPT.has(name));
   const inPostgres = looked.map(async ({ name }) => {
     const sql = `select count(*) as rows from ${name} as t where t::text like any ($1)`;
-    const found = await db.sql.row<{ rows: number }>(sql, [ids.map((id) => `%${id}%`)]);
-    return [name, found?.rows ?? 0] as const;
+    const row = await db.sql.row<{ rows: number }>(sql, [ids.map((id) => `%${id}%`)]);
+    return [name, row?.rows ?? 0] as const;
   });
   const result = await clickhouse.query({
     query: `SELECT table FROM system.columns JOIN system.tables ON system.tables.name = table AND system.tables.database = database

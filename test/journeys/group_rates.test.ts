@@ -14,7 +14,7 @@ interface Setting {
   readonly w: World;
   readonly serviceId: Id<'service'>;
   /** Sends events of one exception, each of a user of its own, unless all are of one. */
-  arrive(count: number, given?: Partial<ExceptionEvent>, user?: string): Promise<void>;
+  arrive(count: number, overrides?: Partial<ExceptionEvent>, user?: string): Promise<void>;
   apply(): Promise<void>;
   incidents(): Promise<{ incidentId: string; status: string; details: Record<string, unknown>; occurrences: number }[]>;
 }

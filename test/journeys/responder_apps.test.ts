@@ -220,8 +220,8 @@ test('a question and what the person answers are told to the agent, in the work 
   const question = 'Was the rollout of 2.4.1 stopped by somebody?';
   const { proposalId, number } = JSON.parse((await callWith(token, 'ask_person', { incidentId, question })).text);
   await does(anna, 'answer_proposal', { proposalId, answer: 'no', text: 'It is still running' });
-  const told = JSON.parse((await callWith(token, 'get_proposal', { proposalId })).text);
-  expect(told).toMatchObject({ state: 'rejected', answer: 'It is still running', decidedBy: 'Anna by the console' });
+  const parsed = JSON.parse((await callWith(token, 'get_proposal', { proposalId })).text);
+  expect(parsed).toMatchObject({ state: 'rejected', answer: 'It is still running', decidedBy: 'Anna by the console' });
   const { proposals } = (await does(anna, 'get_agent_work', { incidentId })).body.result;
   expect(proposals).toMatchObject([{ kind: 'question', sentence: question, answer: 'It is still running' }]);
   const { timeline } = await s.expectOk('get_incident', { incidentId });

@@ -23,8 +23,8 @@ async function resolvedIncident(w: StaffedWorld): Promise<{ serviceId: Id<'servi
 async function rowsAbout(w: StaffedWorld, incidentId: string): Promise<number> {
   const tables = ['incidents where id', 'incident_steps where incident_id', 'incident_timeline where incident_id'];
   const counts = [...tables, 'notifications where incident_id'].map((where) => `(select count(*) from ${where} = $1)`);
-  const found = await w.context.db.sql.row<{ n: number }>(`select ${counts.join(' + ')} as n`, [incidentId]);
-  return found?.n ?? 0;
+  const row = await w.context.db.sql.row<{ n: number }>(`select ${counts.join(' + ')} as n`, [incidentId]);
+  return row?.n ?? 0;
 }
 
 test('a resolved incident is kept for the retention of its service, then hidden at once, then removed with its log', async () => {

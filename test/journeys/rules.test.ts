@@ -169,9 +169,9 @@ test('a rule that cannot be evaluated stays as it is, and does not stop the othe
   const [odd, good] = [await watched(w), await watched(w)];
   for (const rule of [odd, good]) await measured(w, rule, 250);
   const evaluate: RuleReader['evaluate'] = async (questions, now) => {
-    const found = await w.runtime.rules.evaluate(questions, now);
-    const values = new Map([...found.values].filter(([ruleId]) => ruleId !== odd.ruleId));
-    return { ...found, values, failed: new Map([[odd.ruleId as Id<'rule'>, new Error('odd')]]) };
+    const evaluations = await w.runtime.rules.evaluate(questions, now);
+    const values = new Map([...evaluations.values].filter(([ruleId]) => ruleId !== odd.ruleId));
+    return { ...evaluations, values, failed: new Map([[odd.ruleId as Id<'rule'>, new Error('odd')]]) };
   };
   await evaluateRules({ ...w.runtime, rules: { evaluate } });
   expect(await incidents(w)).toMatchObject([{ ruleId: good.ruleId }]);
@@ -209,9 +209,9 @@ test.each([
   const rule = await watched(w);
   await measured(w, rule, 250);
   const evaluate: RuleReader['evaluate'] = async (questions, now) => {
-    const found = await w.runtime.rules.evaluate(questions, now);
+    const evaluations = await w.runtime.rules.evaluate(questions, now);
     await w.expectOk('update_alert_rule', { ruleId: rule.ruleId, ...change });
-    return found;
+    return evaluations;
   };
   await evaluateRules({ ...w.runtime, rules: { evaluate } });
   expect(await incidents(w)).toEqual([]);
@@ -311,11 +311,11 @@ function meeting(w: StaffedWorld, workers: number): () => EvaluationRuntime {
     ...w.runtime,
     rules: {
       async evaluate(questions, now) {
-        const found = await w.runtime.rules.evaluate(questions, now);
+        const evaluations = await w.runtime.rules.evaluate(questions, now);
         measuredBy += 1;
         if (measuredBy === workers) resolve();
         await promise;
-        return found;
+        return evaluations;
       },
     },
   });

@@ -81,9 +81,9 @@ export function drivenQueue(clock: Clock): DrivenQueue {
     async ping() {},
     async depths() {
       const depths = QUEUE_NAMES.map((name): [QueueName, QueueDepth] => {
-        const own = [...jobs].filter(({ job }) => job.queue === name);
-        const ready = own.filter(({ dueMs }) => dueMs <= nowMs()).length;
-        return [name, { ready, delayed: own.length - ready }];
+        const ownJobs = [...jobs].filter(({ job }) => job.queue === name);
+        const ready = ownJobs.filter(({ dueMs }) => dueMs <= nowMs()).length;
+        return [name, { ready, delayed: ownJobs.length - ready }];
       });
       return Object.fromEntries(depths) as Record<QueueName, QueueDepth>;
     },

@@ -17,7 +17,7 @@ export const FRAME: Frame = {
 };
 
 /** An event of a Python shop whose card payments fail, but for what is given. */
-export function exceptionEvent(at: Temporal.Instant, given: Partial<ExceptionEvent> = {}): ExceptionEvent {
+export function exceptionEvent(at: Temporal.Instant, overrides: Partial<ExceptionEvent> = {}): ExceptionEvent {
   return {
     eventId: randomBytes(16).toString('hex'),
     at,
@@ -50,6 +50,6 @@ export function exceptionEvent(at: Temporal.Instant, given: Partial<ExceptionEve
     request: null,
     sdk: { name: 'sentry.python', version: '2.0.0' },
     fingerprint: [],
-    ...given,
+    ...overrides,
   };
 }

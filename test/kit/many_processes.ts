@@ -38,11 +38,11 @@ export async function whenCounted(count: number): Promise<void> {
 }
 
 async function anotherProcess({ context, clock }: World): Promise<FastifyInstance> {
-  const own = await compose(context.config, { log: silentLog, clock });
-  const app = await buildApp(own);
+  const composed = await compose(context.config, { log: silentLog, clock });
+  const app = await buildApp(composed);
   onTestFinished(async () => {
     await app.close();
-    await own.close();
+    await composed.close();
   });
   await app.ready();
   return app;

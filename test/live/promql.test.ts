@@ -119,7 +119,7 @@ describe.skipIf(!canRun)('the same samples in Prometheus', () => {
       const [bucket] = await charts.query({ serviceId, selector, aggregation: 'last', buckets, keptSince });
       expect(bucket?.value ?? null, text).toBe(theirs);
     }
-    for (const text of SELECTORS.filter((one) => !isReadable(one))) {
+    for (const text of SELECTORS.filter((selector) => !isReadable(selector))) {
       await expect(promql.evaluate(`sum(${text})`, NOW_MS), text).rejects.toThrow(/parse error|invalid|error parsing/);
     }
     console.log(

@@ -14,52 +14,52 @@ const log = { level: ClickHouseLogLevel.OFF };
 
 describe('the process', () => {
   test('keeps acknowledged rows through kill -9 and comes back at the same address', async () => {
-    const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
-    const first = await startClickHouse(own);
+    const folder = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
+    const first = await startClickHouse(folder);
     const rows = createClient({ url: first.url, log });
     await rows.command({ query: 'CREATE TABLE kept (id UInt32) ENGINE = MergeTree ORDER BY id' });
     for (let id = 0; id < 20; id += 1) await rows.insert({ table: 'kept', values: [{ id }], format: 'JSONEachRow' });
     first.kill();
     expect(await first.exited).toBe('killed by SIGKILL');
     const { port, password } = new URL(first.url);
-    const second = await startClickHouse(own, { port: Number(port), password });
+    const second = await startClickHouse(folder, { port: Number(port), password });
     expect(second.url).toBe(first.url);
     const answer = await rows.query({ query: 'SELECT count() AS count FROM kept', format: 'JSONEachRow' });
     expect(await answer.json()).toEqual([{ count: 20 }]);
     await rows.close();
     await second.stop();
     expect(await second.exited).toBe('exit code 0');
-    await rm(own, { recursive: true });
+    await rm(folder, { recursive: true });
   });
 
   test('has no variable of ours that is secret', async () => {
     vi.stubEnv('METRICS_TOKEN', 'secret of the metrics');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
-    const engine = await startClickHouse(own);
+    const folder = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
+    const engine = await startClickHouse(folder);
     const environment = await readFile(`/proc/${engine.pid}/environ`, 'utf8');
     await engine.stop();
-    await rm(own, { recursive: true });
+    await rm(folder, { recursive: true });
     expect(environment).not.toMatch(/secret of/);
     expect(environment).toContain('PATH=');
   });
 
   test('ends with its parent, and the next one waits for the folder', async () => {
-    const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
+    const folder = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
     const program = `import { startClickHouse } from '#infra/embedded/clickhouse.ts';
-      console.log((await startClickHouse(${JSON.stringify(own)})).pid);
+      console.log((await startClickHouse(${JSON.stringify(folder)})).pid);
       process.kill(process.pid, 'SIGKILL');`;
     const parent = spawn(process.execPath, ['--input-type=module-typescript', '-e', program]);
     const pid = Number(await text(parent.stdout));
-    const next = await startClickHouse(own);
+    const next = await startClickHouse(folder);
     expect(findProcess(pid)).toBeNull();
     await next.stop();
-    await rm(own, { recursive: true });
+    await rm(folder, { recursive: true });
   });
 
   test('stops while a query runs that would take hours', async () => {
-    const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
-    const busy = await startClickHouse(own);
+    const folder = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
+    const busy = await startClickHouse(folder);
     const plain = createClient({ url: busy.url, log });
     const query = plain.query({ query: 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1' });
     const ended = query.then(
@@ -74,6 +74,6 @@ describe('the process', () => {
     await busy.stop();
     expect(await ended).toMatch(/cancelled|aborted|hang up|reset/i);
     await plain.close();
-    await rm(own, { recursive: true });
+    await rm(folder, { recursive: true });
   });
 });

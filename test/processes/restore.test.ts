@@ -112,5 +112,7 @@ test('no process starts on a restore that broke off, and repeating it ends it', 
   await restoreBackup(target, { file, replace: false });
   expect(await findPostgresFault(target.databaseUrl)).toBeNull();
   const { ask } = await open(target, w.clock, w.orgKey);
-  expect((await ask('list_services')).services.map((one: { serviceId: string }) => one.serviceId)).toEqual([serviceId]);
+  expect((await ask('list_services')).services.map((service: { serviceId: string }) => service.serviceId)).toEqual([
+    serviceId,
+  ]);
 });

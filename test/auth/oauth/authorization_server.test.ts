@@ -69,8 +69,8 @@ test('both forms of the metadata describe the server', async () => {
 });
 
 test('a base URL with a path is part of every address', async () => {
-  const own = await listeningWorldOfTest({ path: '/ops/tocsin' });
-  const { origin } = new URL(own.baseUrl);
+  const ownWorld = await listeningWorldOfTest({ path: '/ops/tocsin' });
+  const { origin } = new URL(ownWorld.baseUrl);
   for (const path of [
     '/.well-known/oauth-authorization-server/ops/tocsin',
     '/.well-known/openid-configuration/ops/tocsin',
@@ -78,12 +78,12 @@ test('a base URL with a path is part of every address', async () => {
     '/ops/tocsin/.well-known/oauth-authorization-server',
   ]) {
     expect(await (await fetch(origin + path)).json(), path).toMatchObject({
-      issuer: own.baseUrl,
-      token_endpoint: `${own.baseUrl}/oauth/token`,
+      issuer: ownWorld.baseUrl,
+      token_endpoint: `${ownWorld.baseUrl}/oauth/token`,
     });
   }
-  const { tokens } = await connected(own, await own.person());
-  expect((await send(own, 'tools/list', {}, { key: tokens.access_token })).status).toBe(200);
+  const { tokens } = await connected(ownWorld, await ownWorld.person());
+  expect((await send(ownWorld, 'tools/list', {}, { key: tokens.access_token })).status).toBe(200);
 });
 
 test('apps are asked to retry while the database is unavailable', async () => {

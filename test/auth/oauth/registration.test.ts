@@ -88,12 +88,12 @@ test.each([
 });
 
 test('an address that registers many apps has to wait', async () => {
-  const own = await listeningWorldOfTest();
+  const ownWorld = await listeningWorldOfTest();
   const statuses: number[] = [];
-  for (let index = 0; index < 31; index += 1) statuses.push((await register(own)).status);
+  for (let index = 0; index < 31; index += 1) statuses.push((await register(ownWorld)).status);
   expect(statuses.filter((status) => status === 201)).toHaveLength(30);
-  const refused = await register(own);
+  const refused = await register(ownWorld);
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
-  own.clock.advance({ minutes: 1 });
-  expect((await register(own)).status).toBe(201);
+  ownWorld.clock.advance({ minutes: 1 });
+  expect((await register(ownWorld)).status).toBe(201);
 });

@@ -154,37 +154,37 @@ test('an access token is rejected as an API key, and a refresh token as an acces
 });
 
 test('expired records are removed, and records in use are kept', async () => {
-  const own = await listeningWorldOfTest();
-  const anna = await own.person();
-  const { app, tokens } = await connected(own, anna);
-  await rawApp(own);
-  const never = await rawApp(own);
+  const ownWorld = await listeningWorldOfTest();
+  const anna = await ownWorld.person();
+  const { app, tokens } = await connected(ownWorld, anna);
+  await rawApp(ownWorld);
+  const never = await rawApp(ownWorld);
   await anna.approve(never.authorizationUrl());
   const count = async (table: string) =>
-    (await own.context.db.sql.row<{ n: number }>(`select count(*)::int as n from ${table}`))!.n;
-  await pruneConnections(own.context);
+    (await ownWorld.context.db.sql.row<{ n: number }>(`select count(*)::int as n from ${table}`))!.n;
+  await pruneConnections(ownWorld.context);
   expect([await count('connections'), await count('oauth_records')]).toEqual([2, 7]);
 
   // The code that was never redeemed is over, and so is its connection; the app that was used is kept.
-  own.clock.advance({ hours: 2 });
-  await pruneConnections(own.context);
+  ownWorld.clock.advance({ hours: 2 });
+  await pruneConnections(ownWorld.context);
   expect(await count('connections')).toBe(1);
-  const ended = await own.context.db.sql.rows(`select after from audit_log where action = 'disconnect_app'`);
+  const ended = await ownWorld.context.db.sql.rows(`select after from audit_log where action = 'disconnect_app'`);
   expect(ended).toEqual([{ after: { why: 'its tokens have expired' } }]);
 
-  own.clock.advance({ hours: 8 * 24 });
-  await pruneConnections(own.context);
-  const kinds = await own.context.db.sql.rows<{ kind: string }>('select kind from oauth_records order by kind');
+  ownWorld.clock.advance({ hours: 8 * 24 });
+  await pruneConnections(ownWorld.context);
+  const kinds = await ownWorld.context.db.sql.rows<{ kind: string }>('select kind from oauth_records order by kind');
   expect(kinds.map(({ kind }) => kind)).toEqual(['Client', 'Client', 'RefreshToken']);
   expect((await app.refresh(tokens.refresh_token)).status).toBe(200);
 
-  own.clock.advance({ hours: 31 * 24 });
-  await pruneConnections(own.context);
+  ownWorld.clock.advance({ hours: 31 * 24 });
+  await pruneConnections(ownWorld.context);
   expect(await count('connections')).toBe(0);
-  own.clock.advance({ hours: 91 * 24 });
-  await pruneConnections(own.context);
+  ownWorld.clock.advance({ hours: 91 * 24 });
+  await pruneConnections(ownWorld.context);
   expect(await count('oauth_records')).toBe(0);
-  expect(await storesOf(own.context.db.session()).connections.count(own.orgId, { ofUser: null })).toBe(0);
+  expect(await storesOf(ownWorld.context.db.session()).connections.count(ownWorld.orgId, { ofUser: null })).toBe(0);
 });
 
 test('an internal error is answered without details, and a refresh that failed can be retried', async () => {

@@ -108,9 +108,9 @@ test('a claim that lowers somebody whom a schedule pages has owners and the team
   await flow.signIn();
   await flow.signIn();
   await w.runUntilIdle();
-  const told = post.mails.filter(({ text }) => text?.includes('became viewer and may not answer pages'));
-  expect(told.map(({ recipients }) => recipients)).toContainEqual([flow.owner.email]);
-  expect(new Set(told.map(({ recipients }) => recipients.join())).size).toBe(told.length);
+  const mails = post.mails.filter(({ text }) => text?.includes('became viewer and may not answer pages'));
+  expect(mails.map(({ recipients }) => recipients)).toContainEqual([flow.owner.email]);
+  expect(new Set(mails.map(({ recipients }) => recipients.join())).size).toBe(mails.length);
 });
 
 test('an owner links the provider once, and the claim lowers an owner only where it makes owners, never the last', async () => {
@@ -218,9 +218,9 @@ test('a second factor of their own is asked for after the provider, unless the o
   const flow = await openFlow();
   const { w, provider } = flow;
   const userId = await flow.member('admin', 'anna@acme.example');
-  const own = await signedIn(w, 'anna@acme.example');
-  const { secret } = (await own.post('/me/authenticator-app', {})).body.result;
-  await own.post('/me/authenticator-app/confirmation', { code: codeAt(secret, w.clock.now()) });
+  const browser = await signedIn(w, 'anna@acme.example');
+  const { secret } = (await browser.post('/me/authenticator-app', {})).body.result;
+  await browser.post('/me/authenticator-app/confirmation', { code: codeAt(secret, w.clock.now()) });
   w.clock.advance({ minutes: 1 });
   let methods = ['pwd', 'mfa'];
   provider.changeToken(({ header, claims }) => ({ header, claims: { ...claims, amr: methods } }));

@@ -149,10 +149,10 @@ test('escalations go on where they stopped, and nobody is paged for what was ove
     { title: 'open', states: 'fired fired pending' },
     { title: 'resolved', states: 'fired cancelled cancelled' },
   ]);
-  const told = await context.db.sql.rows<{ event: string }>(
+  const rows = await context.db.sql.rows<{ event: string }>(
     `select event from incident_timeline where event = 'restored'`,
   );
-  expect(told).toHaveLength(2);
+  expect(rows).toHaveLength(2);
 });
 
 test('a page that left after the backup is not sent again, for the provider knows it', async () => {

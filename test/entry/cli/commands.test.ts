@@ -111,8 +111,8 @@ test('a member is never changed by "user create", and the only owner stays one',
     before,
   );
   const { users } = await tocsinJson(w, 'user', 'list');
-  const own = users.filter(({ userId }: { userId: string }) => userId === w.owner.userId);
-  expect(own.map(({ role: held }: { role: string }) => held).toSorted()).toEqual(['owner', 'viewer']);
+  const ownUsers = users.filter(({ userId }: { userId: string }) => userId === w.owner.userId);
+  expect(ownUsers.map(({ role: held }: { role: string }) => held).toSorted()).toEqual(['owner', 'viewer']);
 });
 
 test('every change by the command line is in the audit log of its organization', async () => {

@@ -135,12 +135,12 @@ test('units are remembered with the types that senders say', async () => {
   await writeOtlp({ name: 'wait', unit: 's', histogram: { aggregationTemporality: 2, dataPoints: [histogram] } });
   await write(writeRequest(metadata('disk', GAUGE, 'bytes'), series('disk', 1), series('untold', 1)));
   await restart();
-  const told = await storesOf(w.context.db.session()).metricTypes.listNamed(service.serviceId, [
+  const types = await storesOf(w.context.db.session()).metricTypes.listNamed(service.serviceId, [
     'heap',
     'wait',
     'disk',
   ]);
-  expect(Object.fromEntries([...told.values()].map(({ name, type, unit }) => [name, [type, unit]]))).toEqual({
+  expect(Object.fromEntries([...types.values()].map(({ name, type, unit }) => [name, [type, unit]]))).toEqual({
     disk: [GAUGE, 'bytes'],
     heap: [GAUGE, 'By'],
     wait: [HISTOGRAM, 's'],

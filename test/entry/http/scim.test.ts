@@ -300,7 +300,7 @@ test('a group changes nothing until an owner maps it, then teams and roles follo
   expect([await members(), await roleOf(w, anna)]).toEqual([[bram], 'viewer']);
   const after = await team();
   expect(after.schedules).toEqual(before.schedules);
-  expect(after.schedules.map((one: { scheduleId: string }) => one.scheduleId)).toEqual([scheduleId]);
+  expect(after.schedules.map((schedule: { scheduleId: string }) => schedule.scheduleId)).toEqual([scheduleId]);
 
   const group = await idp.ask('GET', `/Groups/${groupId}`);
   expect(group.body.members).toMatchObject([{ value: bram, display: 'bram@example.com' }]);

@@ -21,16 +21,16 @@ const JOB_POINTS = 20_000;
 
 /** The points of a body; null if it is refused. All its series are new, and what the service may bring at once is spent. */
 function decode(protocol: keyof typeof DECODERS, body: Buffer, type: string): DecodedPoints | null {
-  const known = new SeriesSet();
+  const seriesSet = new SeriesSet();
   const pace = new NewSeriesLimiter({ now: () => NOW });
   while (pace.take());
   const allowance = {
     sign: Symbol('test'),
     pay: (bytes: number) => pace.pay(bytes),
     admit(high: number, low: number) {
-      if (known.has(high, low)) return null;
+      if (seriesSet.has(high, low)) return null;
       if (!pace.take()) return 'too many';
-      known.addSought();
+      seriesSet.addSought();
       return null;
     },
   };

@@ -101,7 +101,7 @@ describe('recorded requests of the OpenTelemetry SDK for JavaScript', () => {
     const counters = expected.filter((text) => text.endsWith(' counter') && !text.startsWith('kit.obscount'));
     expect(shortOf(decoded).filter(isStart)).toEqual(counters.map((text) => text.replace(/ \S+ counter$/, ' 0 start')));
     const samples = pointsOf(decoded).filter(({ kind }) => kind !== 'start');
-    expect(new Set(samples.map((found) => found.at))).toEqual(new Set([at]));
+    expect(new Set(samples.map((sample) => sample.at))).toEqual(new Set([at]));
     expect(decoded).toMatchObject({ rejected: { count: 0, reasons: [] }, dropped: 0 });
     for (const { name, labels, key } of decoded.points.series) expect(key).toBe(seriesKey(name, labels));
   });

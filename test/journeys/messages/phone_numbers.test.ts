@@ -124,10 +124,10 @@ test('a confirmed number can only be changed by its owner or an admin, and both 
   const admin = await w.given.user({ role: 'admin', name: 'Ada' });
   expect((await change(admin.key)).body.result).toMatchObject({ phone: '+31687654321', phoneConfirmed: false });
   await w.runUntilIdle();
-  const told = await w.context.db.sql.rows(
+  const rows = await w.context.db.sql.rows(
     `select user_id as "userId", channel, address, status from notifications where kind = 'number_changed'`,
   );
-  expect(told).toEqual([{ userId: anna.userId, channel: 'sms', address: anna.phone, status: 'delivered' }]);
+  expect(rows).toEqual([{ userId: anna.userId, channel: 'sms', address: anna.phone, status: 'delivered' }]);
 });
 
 test('a code confirms a number within ten minutes and five attempts', async () => {

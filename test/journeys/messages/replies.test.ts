@@ -33,13 +33,13 @@ async function annaIsPaged() {
 /** Posts as Twilio does: signed for this address and these fields, unless another signature is given. */
 async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string | null) {
   const token = w.context.config.twilioAuthToken ?? '';
-  const own = twilio.getExpectedTwilioSignature(token, BASE_URL + path, fields);
+  const expectedTwilioSignature = twilio.getExpectedTwilioSignature(token, BASE_URL + path, fields);
   const { statusCode, body } = await w.app.inject({
     method: 'POST',
     url: path,
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
-      ...(signature === null ? {} : { 'x-twilio-signature': signature ?? own }),
+      ...(signature === null ? {} : { 'x-twilio-signature': signature ?? expectedTwilioSignature }),
     },
     payload: new URLSearchParams(fields).toString(),
   });
@@ -160,8 +160,8 @@ describe('a reply by SMS', () => {
     const resolved = await post(w, SMS_PATH, sms(anna.phone, 'RES 2', 'SM2'));
     expect(resolved.body).toContain('Resolved. Thank you. (checkout, Other)');
     expect(await statuses(theirId)).toEqual(['acknowledged', 'resolved']);
-    const own = await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM3'));
-    expect(own.body).toContain('Resolved. Thank you. (checkout, Acme)');
+    const answer = await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM3'));
+    expect(answer.body).toContain('Resolved. Thank you. (checkout, Acme)');
     expect(await statuses(theirId)).toEqual(['resolved', 'resolved']);
 
     w.clock.advance({ minutes: 5 });

@@ -72,8 +72,8 @@ test('a link that is used a second time says who answered and when, and acknowle
   const acknowledgedAt = shownTime(w);
   expect((await open(w, url, 'POST')).status).toBe(200);
   w.clock.advance({ hours: 1 });
-  const told = `Acknowledged by Anna by the link of an SMS, ${acknowledgedAt}.`;
-  for (const method of ['GET', 'POST'] as const) expect((await open(w, url, method)).body).toContain(told);
+  const description = `Acknowledged by Anna by the link of an SMS, ${acknowledgedAt}.`;
+  for (const method of ['GET', 'POST'] as const) expect((await open(w, url, method)).body).toContain(description);
 
   await runOperation(w, resolveIncident, cleo, { incidentId });
   for (const method of ['GET', 'POST'] as const) {

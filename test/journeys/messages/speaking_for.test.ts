@@ -123,10 +123,10 @@ describe('a number that somebody else entered', () => {
     const added = await add('+31687654321', ada.key);
     expect(added.status).toBe(200);
     await w.runUntilIdle();
-    const told = await w.context.db.sql.rows(
+    const rows = await w.context.db.sql.rows(
       `select user_id, channel, address from notifications where kind = 'number_changed'`,
     );
-    expect(told).toEqual([{ user_id: bram.userId, channel: 'sms', address: PHONE }]);
+    expect(rows).toEqual([{ user_id: bram.userId, channel: 'sms', address: PHONE }]);
     await w.expectOk('remove_team_member', { memberId: added.body.result.memberId });
     expect((await add(PHONE, rosa.key)).status, 'the confirmed one does no harm').toBe(200);
   });

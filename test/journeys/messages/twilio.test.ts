@@ -62,11 +62,18 @@ async function eachIsPaged(channel: 'sms' | 'call', faults: readonly ((phone: st
 
 /** Posts as Twilio does, signed. */
 async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string) {
-  const own = twilio.getExpectedTwilioSignature(w.context.config.twilioAuthToken ?? '', BASE_URL + path, fields);
+  const expectedTwilioSignature = twilio.getExpectedTwilioSignature(
+    w.context.config.twilioAuthToken ?? '',
+    BASE_URL + path,
+    fields,
+  );
   const { statusCode, body } = await w.app.inject({
     method: 'POST',
     url: path,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature ?? own },
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-twilio-signature': signature ?? expectedTwilioSignature,
+    },
     payload: new URLSearchParams(fields).toString(),
   });
   return { status: statusCode, body };

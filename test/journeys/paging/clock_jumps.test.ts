@@ -118,9 +118,9 @@ describe('a clock that is set back by an hour', () => {
     w.clock.advance({ hours: -1 });
     for (let halfMinute = 0; halfMinute < 30; halfMinute += 1) await w.advance({ seconds: 31 });
     const { notifications } = await w.expectOk('get_incident', { incidentId });
-    const own = notifications.find(({ userId }: { userId: string }) => userId === anna.userId);
-    expect(own).toMatchObject({ status: 'failed', reason: 'provider_fault' });
-    expect(own.attempts).toBeLessThan(30);
+    const notification = notifications.find(({ userId }: { userId: string }) => userId === anna.userId);
+    expect(notification).toMatchObject({ status: 'failed', reason: 'provider_fault' });
+    expect(notification.attempts).toBeLessThan(30);
   });
 
   test('leaves the timeline in the order in which it happened', async () => {

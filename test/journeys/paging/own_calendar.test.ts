@@ -102,18 +102,18 @@ test('its events are stamped anew when others leave who took turns, or an overri
 
 test('its address is shown again, is renewed, is revoked, and the audit log has no secret', async () => {
   const { w, anna, bram } = await annaInThreeTeams();
-  const own = calendarOf(w, anna);
-  expect(await own.find()).toEqual({ calendar: null });
-  await expect(own.revoke()).rejects.toMatchObject({ code: 'not_found' });
-  const first = await own.renew();
+  const calendar = calendarOf(w, anna);
+  expect(await calendar.find()).toEqual({ calendar: null });
+  await expect(calendar.revoke()).rejects.toMatchObject({ code: 'not_found' });
+  const first = await calendar.renew();
   expect(first.url).toMatch(/^http:\/\/tocsin\.test\/api\/calendar\/tocsin_cal_\w{49}\.ics$/);
-  expect(await own.find()).toEqual({ calendar: first });
+  expect(await calendar.find()).toEqual({ calendar: first });
   expect(await calendarOf(w, bram).find()).toEqual({ calendar: null });
 
-  const second = await own.renew();
+  const second = await calendar.renew();
   expect((await read(w, first.url)).status).toBe(404);
   expect((await read(w, second.url)).status).toBe(200);
-  await own.revoke();
+  await calendar.revoke();
   expect((await read(w, second.url)).status).toBe(404);
 
   const audit = await w.context.db.sql.rows<{ action: string }>(

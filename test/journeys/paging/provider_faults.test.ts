@@ -36,8 +36,10 @@ async function annaIsPaged(...faults: readonly Fault[]) {
     mail,
     async entries(): Promise<Record<string, Entry>> {
       const { notifications } = await w.expectOk('get_incident', { incidentId });
-      const own = (notifications as (Entry & { userId: string })[]).filter(({ userId }) => userId === anna.userId);
-      return Object.fromEntries(own.map((entry) => [entry.channel, entry]));
+      const ownNotifications = (notifications as (Entry & { userId: string })[]).filter(
+        ({ userId }) => userId === anna.userId,
+      );
+      return Object.fromEntries(ownNotifications.map((entry) => [entry.channel, entry]));
     },
     sent: () => ({
       sms: w.phone.messages.filter(({ to }) => to === anna.phone).length,

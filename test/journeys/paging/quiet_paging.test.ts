@@ -237,7 +237,7 @@ test('an incident that cannot page again does not keep others from it', async ()
   const { incidents } = await s.w.expectOk('list_incidents', { status: 'triggered' });
   await s.w.expectOk('acknowledge_incident', { incidentId });
   await s.w.advance({ seconds: 1 });
-  const other = incidents.find((one: { incidentId: string }) => one.incidentId !== incidentId);
+  const other = incidents.find((incident: { incidentId: string }) => incident.incidentId !== incidentId);
   await s.w.expectOk('acknowledge_incident', { incidentId: other.incidentId });
   await s.w.context.db.sql.rows(
     `insert into incident_steps (incident_id, step_index, due_at, state)

@@ -182,9 +182,11 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   expect((await reassign({})).status).toBe(400);
   expect((await reassign({ userId: 'user_01k9z7b8c9d0e1f2g3h4j5k6mn' })).status).toBe(404);
   const { people } = (await ask('list_assignees')).body.result;
-  expect(people.find((one: { userId: string }) => one.userId === dirk.userId).refusal).toBe(unreachable.body.detail);
-  expect(people.find((one: { userId: string }) => one.userId === bram.userId).refusal).toBeNull();
-  const channelsOf = (userId: string) => people.find((one: { userId: string }) => one.userId === userId).channels;
+  expect(people.find((person: { userId: string }) => person.userId === dirk.userId).refusal).toBe(
+    unreachable.body.detail,
+  );
+  expect(people.find((person: { userId: string }) => person.userId === bram.userId).refusal).toBeNull();
+  const channelsOf = (userId: string) => people.find((person: { userId: string }) => person.userId === userId).channels;
   expect([channelsOf(dirk.userId), channelsOf(bram.userId)]).toEqual([[], ['sms', 'call']]);
   await ask('acknowledge_incident');
   const stale = await reassign({ userId: bram.userId }, { status: 'triggered' });

@@ -30,8 +30,8 @@ function partsOf(
     return { at, from: slotOf(at), until, count, value };
   };
   if (aggregation === 'last') {
-    const own = samples.filter(({ kind }) => kind !== 'start');
-    const newest = own.filter(({ at }, i) => slotOf(own[i + 1]?.at ?? Infinity) !== slotOf(at));
+    const ownSamples = samples.filter(({ kind }) => kind !== 'start');
+    const newest = ownSamples.filter(({ at }, i) => slotOf(ownSamples[i + 1]?.at ?? Infinity) !== slotOf(at));
     return newest.flatMap(({ at, kind, value }, i) => {
       const next = newest[i + 1];
       const until = Math.min(slotOf(at) + windowMinutes, next === undefined ? Infinity : slotOf(next.at));

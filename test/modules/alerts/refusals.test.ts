@@ -15,7 +15,7 @@ test.each<[string, Partial<Record<ErrorCode, number>>]>([
   ['prometheus/api/v2/alerts', { rate_limited: 503, unavailable: 503 }],
   ['victorops/:key/:routing', { rate_limited: 503, unavailable: 503 }],
 ])('%s refuses as its clients understand it', (pattern, statuses) => {
-  const endpoint = ALERT_ENDPOINTS.find((known) => known.pattern === pattern);
+  const endpoint = ALERT_ENDPOINTS.find((alertEndpoint) => alertEndpoint.pattern === pattern);
   for (const [code, status] of Object.entries(statuses)) {
     expect(endpoint?.refuse?.(new AppError(code as ErrorCode, 'no')).status, code).toBe(status);
   }

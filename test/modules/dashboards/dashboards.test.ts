@@ -93,7 +93,7 @@ test('a dashboard may belong to a service, and goes with it', async () => {
     expect((await w.call(action, { dashboardId })).status).toBe(404);
   }
   const { dashboards } = await w.expectOk('list_dashboards');
-  expect(dashboards.map((one: { dashboardId: string }) => one.dashboardId)).not.toContain(dashboardId);
+  expect(dashboards.map((dashboard: { dashboardId: string }) => dashboard.dashboardId)).not.toContain(dashboardId);
   const orphan = await w.call('create_dashboard', { name: 'scoped', serviceId });
   expect(orphan).toMatchObject({ status: 404, body: { code: 'not_found', errors: [{ path: 'serviceId' }] } });
 });

@@ -35,9 +35,9 @@ export async function groupAndStore(
 /** An event that happens at the world's time, or `ago` before it. */
 export function eventAt(
   w: World,
-  given: Partial<ExceptionEvent> & { ago?: Temporal.DurationLike } = {},
+  overrides: Partial<ExceptionEvent> & { ago?: Temporal.DurationLike } = {},
 ): ExceptionEvent {
-  const { ago = { seconds: 0 }, ...fields } = given;
+  const { ago = { seconds: 0 }, ...fields } = overrides;
   return exceptionEvent(w.clock.now().subtract(ago), fields);
 }
 

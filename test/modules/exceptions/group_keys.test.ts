@@ -50,7 +50,7 @@ const arrive = (...events: readonly ExceptionEvent[]) =>
     events.map((event) => ({ orgId: w.orgId, serviceId, event })),
     newId('job'),
   );
-const event = (given: Partial<ExceptionEvent> = {}) => exceptionEvent(w.clock.now(), given);
+const event = (overrides: Partial<ExceptionEvent> = {}) => exceptionEvent(w.clock.now(), overrides);
 const logged = (message: string) => event({ exceptions: [], message });
 
 interface Group {

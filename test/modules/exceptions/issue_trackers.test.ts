@@ -246,13 +246,13 @@ describe('a tracker', () => {
     await addTracker('github');
     const groupId = await makeGroup();
     await create(groupId);
-    const told = await run(getExceptionIssue, { groupId });
-    expect(told).toMatchObject({ state: 'open', fault: null });
+    const result = await run(getExceptionIssue, { groupId });
+    expect(result).toMatchObject({ state: 'open', fault: null });
     w.clock.advance({ minutes: 6 });
     vendors.answer({ status: 500, body: {} });
-    expect(await run(getExceptionIssue, { groupId })).toEqual({ ...told, fault: expect.stringContaining('GitHub') });
+    expect(await run(getExceptionIssue, { groupId })).toEqual({ ...result, fault: expect.stringContaining('GitHub') });
     const before = vendors.requests();
-    expect(await run(getExceptionIssue, { groupId })).toEqual(told);
+    expect(await run(getExceptionIssue, { groupId })).toEqual(result);
     expect(vendors.requests()).toBe(before);
   });
 

@@ -31,8 +31,8 @@ beforeEach(async () => {
 });
 
 /** An event arrives, of a group with this type; returns the group. */
-async function arrive(type: string, given: Partial<ExceptionEvent> = {}, filename = 'src/app.ts'): Promise<string> {
-  const event = exceptionEvent(w.clock.now(), given);
+async function arrive(type: string, overrides: Partial<ExceptionEvent> = {}, filename = 'src/app.ts'): Promise<string> {
+  const event = exceptionEvent(w.clock.now(), overrides);
   const [exception] = event.exceptions;
   const frames = exception!.frames.map((frame) => ({ ...frame, filename }));
   const exceptions = [{ ...exception!, type, frames }];
@@ -49,8 +49,8 @@ const found = async (query: string, fields: object = {}): Promise<string[]> =>
     .sort();
 
 /** Stores an event whole: what arrives in tests has fewer fields than clients send. */
-async function store(type: string, given: Partial<ExceptionEvent>, filename = 'src/app.ts'): Promise<void> {
-  const event = eventAt(w, given);
+async function store(type: string, overrides: Partial<ExceptionEvent>, filename = 'src/app.ts'): Promise<void> {
+  const event = eventAt(w, overrides);
   const [exception] = event.exceptions;
   const frames = exception!.frames.map((frame) => ({ ...frame, filename }));
   await groupAndStore(w, serviceId, [{ ...event, exceptions: [{ ...exception!, type, frames }] }]);
@@ -124,7 +124,7 @@ test('searches are kept for oneself or shared, and only their owner changes them
   const viewer = memberCaller(w.orgId, w.owner.userId, 'viewer');
   const filter = { assigned: 'my_teams', q: 'file:checkout.ts' };
   const shared = await run(w, saveSearch, editor, { name: 'Ours', filter, isShared: true });
-  const own = await run(w, saveSearch, editor, { name: 'Mine', filter, isShared: false });
+  const result = await run(w, saveSearch, editor, { name: 'Mine', filter, isShared: false });
   const namesOf = async (caller: Caller) =>
     (await run(w, listSavedSearches, caller, {})).searches.map(({ name }: { name: string }) => name);
   expect(await namesOf(editor)).toEqual(['Mine', 'Ours']);
@@ -141,7 +141,7 @@ test('searches are kept for oneself or shared, and only their owner changes them
   await expect(
     run(w, saveSearch, editor, { name: 'Bad', filter: { q: 'colour:red' }, isShared: false }),
   ).rejects.toMatchObject({ faults: [{ path: 'filter.q' }] });
-  await run(w, saveSearch, editor, { searchId: own.searchId, name: 'Renamed', filter: {}, isShared: false });
+  await run(w, saveSearch, editor, { searchId: result.searchId, name: 'Renamed', filter: {}, isShared: false });
   await run(w, deleteSavedSearch, editor, { searchId: shared.searchId });
   expect(await namesOf(editor)).toEqual(['Renamed']);
 });

@@ -44,9 +44,9 @@ export function onCall({ file }: Result, at: string, index = 0): string {
 }
 
 export function item({ report }: Result, kind: string, id: string): MovedItem {
-  const found = report.items.filter((one) => one.kind === kind && one.id === id);
-  if (found.length !== 1) throw new Error(`${found.length} items ${kind} ${id}`);
-  return found[0]!;
+  const matchingItems = report.items.filter((one) => one.kind === kind && one.id === id);
+  if (matchingItems.length !== 1) throw new Error(`${matchingItems.length} items ${kind} ${id}`);
+  return matchingItems[0]!;
 }
 
 export const allEqual = ({ report }: Result): boolean =>

@@ -178,10 +178,10 @@ test('more sessions than are listed are counted', async () => {
 
 test('somebody who manages nothing sees only their own keys and apps', async () => {
   const { userId } = await givenPerson(w, { role: 'viewer', name: 'Vera' });
-  const own = memberCaller(w.orgId, userId, 'viewer');
+  const caller = memberCaller(w.orgId, userId, 'viewer');
   const mine = { total: 1, nextCursor: null };
-  expect(await runOperation(w, listApiKeys, own, {})).toMatchObject({ ...mine, apiKeys: [{ user: { userId } }] });
-  expect(await runOperation(w, getAgents, own, {})).toMatchObject({ ...mine, agents: [{ userName: 'Vera' }] });
+  expect(await runOperation(w, listApiKeys, caller, {})).toMatchObject({ ...mine, apiKeys: [{ user: { userId } }] });
+  expect(await runOperation(w, getAgents, caller, {})).toMatchObject({ ...mine, agents: [{ userName: 'Vera' }] });
 });
 
 test('a team is found by its id, one that is not there is left out', async () => {
@@ -211,8 +211,8 @@ test('a timeline goes on after 1,000 teams, and a cut list says how many there a
   expect(last).toMatchObject({ total: MANY, teamCount: MANY, nextCursor: null });
   expect(last.schedules).toHaveLength(MANY - 1_000);
   const teamIds = [`team_${String(MANY).padStart(26, '0')}`];
-  const one = await run(getOnCallTimeline, { ...week, teamIds });
-  expect(one).toMatchObject({
+  const result = await run(getOnCallTimeline, { ...week, teamIds });
+  expect(result).toMatchObject({
     total: 1,
     schedules: [{ teamName: `Team ${MANY}`, onCall: { userIds: [w.owner.userId] } }],
   });

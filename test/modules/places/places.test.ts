@@ -89,7 +89,7 @@ describe('a message in Slack', () => {
     const buttons = () =>
       slack.messages[0]?.blocks
         .find(({ type }) => type === 'actions')
-        .elements.map((one: { action_id: string }) => one.action_id);
+        .elements.map((element: { action_id: string }) => element.action_id);
     expect(buttons()).toEqual(['acknowledge', 'resolve', 'escalate', 'open']);
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
     await w.runUntilIdle();

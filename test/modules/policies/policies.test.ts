@@ -174,7 +174,7 @@ test('a deleted policy tells which rules it leaves without one', async () => {
     detachedRuleIds: attached.map(({ ruleId }) => ruleId),
   });
   const { alertRules } = await w.expectOk('get_service', { serviceId });
-  expect(alertRules.map((found: { escalationPolicyId: unknown }) => found.escalationPolicyId)).toEqual([
+  expect(alertRules.map((alertRule: { escalationPolicyId: unknown }) => alertRule.escalationPolicyId)).toEqual([
     null,
     null,
     null,

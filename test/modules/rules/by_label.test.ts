@@ -124,7 +124,7 @@ test('a rule by label remembers for how long each value breaches, and shows what
   expect(await titlesOf(w, 'triggered')).toHaveLength(2);
   expect(await w.context.db.sql.rows('select * from rule_part_memory')).toEqual([]);
   const { alertRules: rules } = await w.expectOk('get_service', { serviceId });
-  expect(rules.find((one: { ruleId: string }) => one.ruleId === ruleId).settings).toMatchObject({ byLabel: 'host' });
+  expect(rules.find((rule: { ruleId: string }) => rule.ruleId === ruleId).settings).toMatchObject({ byLabel: 'host' });
 });
 
 test('a rule that becomes one for all keeps the incidents of its values until all are well', async () => {

@@ -132,18 +132,18 @@ test('a rule names a service and a policy of its own organization', async () => 
   const w = await world();
   const { serviceId, policyId } = await given(w);
   const { orgKey: key } = await w.given.organization('Other');
-  const own = await w.given.service({ key });
+  const ownService = await w.given.service({ key });
   const rule = { name: 'x', kind: 'exception', config: {} };
   expect(await w.call('create_alert_rule', { ...rule, serviceId, escalationPolicyId: 'x' }, { key })).toMatchObject({
     status: 404,
     body: { code: 'not_found', errors: [{ path: 'serviceId' }] },
   });
-  const foreign = { ...rule, serviceId: own.serviceId, escalationPolicyId: policyId };
+  const foreign = { ...rule, serviceId: ownService.serviceId, escalationPolicyId: policyId };
   expect(await w.call('create_alert_rule', foreign, { key })).toMatchObject({
     status: 404,
     body: { code: 'not_found', errors: [{ path: 'escalationPolicyId' }] },
   });
-  const { ruleId } = await w.expectOk('create_alert_rule', { ...rule, serviceId: own.serviceId }, { key });
+  const { ruleId } = await w.expectOk('create_alert_rule', { ...rule, serviceId: ownService.serviceId }, { key });
   expect(await w.call('update_alert_rule', { ruleId, escalationPolicyId: policyId }, { key })).toMatchObject({
     status: 404,
     body: { code: 'not_found', errors: [{ path: 'escalationPolicyId' }] },

@@ -23,8 +23,8 @@ const MARCH = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
 
 /** A weekly rotation of two, which hands over on Mondays at 09:00 in Amsterdam: Anna is on call at `NOW`. */
 async function givenSchedule() {
-  const given = await givenTeam();
-  const { w, teamId, anna, bram, cleo } = given;
+  const team = await givenTeam();
+  const { w, teamId, anna, bram, cleo } = team;
   const schedule = await w.expectOk('create_schedule', {
     teamId,
     name: 'Primary',
@@ -40,7 +40,7 @@ async function givenSchedule() {
     rotationConfig: { userIds: [anna.userId, bram.userId] },
   };
   const { scheduleId, updatedAt } = schedule;
-  return { ...given, scheduleId: scheduleId as string, updatedAt: updatedAt as string, run, rotation };
+  return { ...team, scheduleId: scheduleId as string, updatedAt: updatedAt as string, run, rotation };
 }
 
 const names = (people: { userId: string; name: string }[], userId: string | null) =>

@@ -19,8 +19,8 @@ const NIGHTS = [1, 2, 3, 4, 5, 6, 7].map((day) => {
 
 /** A weekly rotation of two from Monday at 09:00 in Amsterdam. Now is Wednesday the 4th of March, 13:00 there. */
 async function givenSchedule() {
-  const given = await givenTeam();
-  const { w, teamId, anna, bram, cleo } = given;
+  const team = await givenTeam();
+  const { w, teamId, anna, bram, cleo } = team;
   const { scheduleId, updatedAt } = await w.expectOk('create_schedule', {
     teamId,
     name: 'Primary',
@@ -35,7 +35,7 @@ async function givenSchedule() {
   const rotation = { layerId: 'rotation', name: 'Days', rotation: WEEK, turns: turnsOf([anna], [bram]) };
   const nights = { name: 'Nights', rotation: WEEK, turns: turnsOf([bram, cleo]), hours: NIGHTS };
   const change = { scheduleId, name: 'Primary', timezone: 'Europe/Amsterdam' };
-  return { ...given, scheduleId, change, readAt: updatedAt as string, run, rotation, nights, turnsOf };
+  return { ...team, scheduleId, change, readAt: updatedAt as string, run, rotation, nights, turnsOf };
 }
 
 const whoIsOnCall = async (w: Awaited<ReturnType<typeof givenSchedule>>['w'], teamId: string) =>

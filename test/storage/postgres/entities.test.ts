@@ -17,7 +17,7 @@ interface ColumnInfo {
 
 test('entities declare every column of every table, with its type, and nothing else', async () => {
   const w = await world();
-  const found = await w.context.db.sql.rows<ColumnInfo>(
+  const rows = await w.context.db.sql.rows<ColumnInfo>(
     `select c.table_name as table, c.column_name as column, c.is_nullable = 'YES' as "isNullable",
        case c.data_type when 'ARRAY' then 'text[]' when 'timestamp with time zone' then 'timestamptz' else c.data_type end as type
      from information_schema.columns c where c.table_schema = 'public' and c.table_name <> all($1)`,
@@ -36,7 +36,7 @@ test('entities declare every column of every table, with its type, and nothing e
     })),
   );
   const byName = (columns: readonly object[]) => columns.map((column) => JSON.stringify(column, NAMES)).sort();
-  expect(byName(declared)).toEqual(byName(found));
+  expect(byName(declared)).toEqual(byName(rows));
 });
 
 const NAMES = ['table', 'column', 'type', 'isNullable'];

@@ -16,8 +16,8 @@ const frame = (name: string | null, inApp = true): Frame => ({
   variables: null,
 });
 
-const event = (given: Partial<ExceptionEvent>): ExceptionEvent =>
-  ({ exceptions: [], frames: [], message: null, ...given }) as ExceptionEvent;
+const event = (overrides: Partial<ExceptionEvent>): ExceptionEvent =>
+  ({ exceptions: [], frames: [], message: null, ...overrides }) as ExceptionEvent;
 
 test('the reported exception comes first, its innermost frame on top, then what caused it', () => {
   const chained = event({

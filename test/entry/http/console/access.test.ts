@@ -80,8 +80,8 @@ describe.each(EACH)('%s', (name, operation) => {
     const schema = { ...operation.input, properties: Object.fromEntries(own), required: [] };
     for (const { fault, path, body } of faultyBodies(schema, bodyOf(operation))) {
       const answer = await askAs(browsers.owner, operation, { text: body });
-      const found = `${fault} at ${path}: ${body} answered ${answer.text}`;
-      expect(answer, found).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
+      const description = `${fault} at ${path}: ${body} answered ${answer.text}`;
+      expect(answer, description).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
     }
   });
 });

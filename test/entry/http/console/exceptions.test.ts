@@ -262,7 +262,7 @@ test('all that match are decided slice by slice, also those that no page shows, 
 test('groups of another organization are not found, and change nothing', async () => {
   const umbrella = await w.given.organization('Umbrella');
   const { serviceId: theirs } = await w.given.service({ name: 'theirs', key: umbrella.orgKey });
-  const own = await send(eventsOf('Own', 1));
+  const answer = await send(eventsOf('Own', 1));
   for (const [name, input] of [
     ['browse_exception_groups', { serviceId: theirs }],
     ['list_exception_origins', { serviceId: theirs }],
@@ -271,7 +271,7 @@ test('groups of another organization are not found, and change nothing', async (
   ] as const) {
     expect(await viewer.invoke(w.orgId, name, input)).toMatchObject({ status: 404 });
   }
-  const changes = [own, 'group_01kdwm3y8pfqa9b6t2x0c4v7zs'].map((groupId) => ({ groupId, status: 'resolved' }));
+  const changes = [answer, 'group_01kdwm3y8pfqa9b6t2x0c4v7zs'].map((groupId) => ({ groupId, status: 'resolved' }));
   expect(await editor.invoke(w.orgId, 'set_exception_statuses', { changes })).toMatchObject({ status: 404 });
-  expect(await invoke('get_exception_overview', { groupId: own })).toMatchObject({ status: 'unresolved' });
+  expect(await invoke('get_exception_overview', { groupId: answer })).toMatchObject({ status: 'unresolved' });
 });

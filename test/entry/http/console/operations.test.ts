@@ -120,8 +120,8 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     for (const { fault, path, body } of faulty.filter(({ fault }, index) => index === 0 || !sentFaults.has(fault))) {
       sentFaults.add(fault);
       const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, { text: body });
-      const found = `${fault} at ${path}: ${body} answered ${answer.text}`;
-      expect(answer, found).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
+      const description = `${fault} at ${path}: ${body} answered ${answer.text}`;
+      expect(answer, description).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
     }
   });
 

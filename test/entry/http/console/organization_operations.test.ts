@@ -41,8 +41,8 @@ describe('several reads in one request', () => {
       { action: 'count_incidents', input: {} },
     );
     expect(status).toBe(200);
-    const found = body.result.answers.map((one: { problem?: { status: number; code: string } }) =>
-      one.problem === undefined ? 'done' : `${one.problem.status} ${one.problem.code}`,
+    const found = body.result.answers.map((answer: { problem?: { status: number; code: string } }) =>
+      answer.problem === undefined ? 'done' : `${answer.problem.status} ${answer.problem.code}`,
     );
     expect(found).toEqual(['403 forbidden', '400 invalid_input', '404 unknown_action', '404 not_found', 'done']);
     expect(body.result.answers[1].problem.errors).toMatchObject([{ path: 'limit' }]);

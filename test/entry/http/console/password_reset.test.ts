@@ -31,10 +31,10 @@ const countRows = async (w: StaffedWorld): Promise<number> =>
   (await w.context.db.sql.row<{ n: number }>('select count(*)::int as n from password_resets'))!.n;
 
 test('a link by mail sets a new password once, signs in, and ends every other session', async () => {
-  const given = await mailedWorld();
-  const { w, person } = given;
+  const fixture = await mailedWorld();
+  const { w, person } = fixture;
   const old = await signedIn(w, person.email);
-  const token = await resetToken(given);
+  const token = await resetToken(fixture);
   const browser = openBrowser(w);
   expect((await browser.get(`/password-resets/${token}`)).body).toEqual({
     result: { email: person.email, apiKeys: 1 },
@@ -51,8 +51,8 @@ test('a link by mail sets a new password once, signs in, and ends every other se
 });
 
 test('the first proof of an address ends what somebody set up before, and later ones do not', async () => {
-  const given = await mailedWorld();
-  const { w, person } = given;
+  const fixture = await mailedWorld();
+  const { w, person } = fixture;
   const { sql } = w.context.db;
   const factors = async () =>
     await sql.rows<{ n: number }>('select count(*)::int as n from authenticator_apps where user_id = $1', [
@@ -80,7 +80,7 @@ test('the first proof of an address ends what somebody set up before, and later 
     ...(await stores.chatAccounts.list(w.orgId, person.userId)),
   ];
   expect(await reach()).toHaveLength(3);
-  const first = await resetToken(given);
+  const first = await resetToken(fixture);
   const keep = { ...NEW, revokeApiKeys: false };
   const signedInByMail = await openBrowser(w).post(`/password-resets/${first}`, keep);
   expect([signedInByMail.status, await factors()]).toEqual([200, [{ n: 0 }]]);
@@ -90,20 +90,20 @@ test('the first proof of an address ends what somebody set up before, and later 
   expect(proofs.length).toBeGreaterThan(0);
 
   await setUp();
-  const own = await w.given.apiKey({ userId: person.userId });
-  const second = await resetToken(given);
+  const ownKey = await w.given.apiKey({ userId: person.userId });
+  const second = await resetToken(fixture);
   await openBrowser(w).post(`/password-resets/${second}`, keep);
   expect(await factors()).toEqual([{ n: 1 }]);
-  expect((await w.call('list_services', {}, { key: own })).status).toBe(200);
+  expect((await w.call('list_services', {}, { key: ownKey })).status).toBe(200);
 });
 
 test('a link ends after an hour, and when another has been used', async () => {
-  const given = await mailedWorld();
-  const { w } = given;
-  const [first, second] = [await resetToken(given), await resetToken(given)];
+  const fixture = await mailedWorld();
+  const { w } = fixture;
+  const [first, second] = [await resetToken(fixture), await resetToken(fixture)];
   expect((await openBrowser(w).post(`/password-resets/${second}`, NEW)).status).toBe(200);
   expect((await openBrowser(w).post(`/password-resets/${first}`, NEW)).status).toBe(404);
-  const third = await resetToken(given);
+  const third = await resetToken(fixture);
   w.clock.advance({ hours: 1 });
   expect((await openBrowser(w).get(`/password-resets/${third}`)).status).toBe(404);
 });
@@ -139,9 +139,9 @@ test('a link whose mail was refused for good leaves nothing that could be used',
 });
 
 test('the token is stored as a hash alone, and the audit log has neither', async () => {
-  const given = await mailedWorld();
-  const { w, person } = given;
-  const token = await resetToken(given);
+  const fixture = await mailedWorld();
+  const { w, person } = fixture;
+  const token = await resetToken(fixture);
   await openBrowser(w).post(`/password-resets/${token}`, NEW);
   const tables = ['password_resets', 'audit_log', 'outbox', 'sessions'].map(
     (table) => `select t::text as row from ${table} t`,
@@ -165,9 +165,9 @@ test('a server without mail says who can help', async () => {
 });
 
 test('a changed password ends every other session and every link, and needs the current one', async () => {
-  const given = await mailedWorld();
-  const { w, person } = given;
-  const token = await resetToken(given);
+  const fixture = await mailedWorld();
+  const { w, person } = fixture;
+  const token = await resetToken(fixture);
   const [here, there] = [await signedIn(w, person.email), await signedIn(w, person.email)];
   const wanted = { currentPassword: PASSWORD, newPassword: NEW.password };
   const wrong = await here.post('/me/password', { ...wanted, currentPassword: 'something else' });

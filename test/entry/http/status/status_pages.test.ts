@@ -80,14 +80,14 @@ describe('a public page', () => {
     expect(quiet.body).toContain('Payments');
     expect(quiet.body).not.toContain(SECRET);
     await publish(statusPageId, incidentId);
-    const told = await readLater();
-    expect(told.body).toContain('Payments are slow');
-    expect(told.body).toContain('We are looking &lt;into&gt; it.');
-    expect(told.body).toContain('Some services are degraded');
+    const laterValues = await readLater();
+    expect(laterValues.body).toContain('Payments are slow');
+    expect(laterValues.body).toContain('We are looking &lt;into&gt; it.');
+    expect(laterValues.body).toContain('Some services are degraded');
     const feed = await read('/feed.atom');
     expect(feed.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
     expect(feed.body).toContain('<title>Payments are slow</title>');
-    for (const { body } of [told, feed]) {
+    for (const { body } of [laterValues, feed]) {
       for (const inner of [SECRET, incidentId, alert.serviceId, 'Anna', 'Acme Inc', w.orgId]) {
         expect(body).not.toContain(inner);
       }

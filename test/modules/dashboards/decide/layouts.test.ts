@@ -172,8 +172,8 @@ describe('two changes of one dashboard', () => {
         }
         // What both left alone is there once; what one removed and the other left alone is gone.
         for (const { id } of base.widgets) {
-          const [own, other] = [mine, theirs].map((side) => side.widgets.find((one) => one.id === id));
-          const left = merged.widgets.filter((one) => one.id === id || one.id === `${id}-theirs`).length;
+          const [own, other] = [mine, theirs].map((side) => side.widgets.find((widget) => widget.id === id));
+          const left = merged.widgets.filter((widget) => widget.id === id || widget.id === `${id}-theirs`).length;
           expect(left).toBeLessThanOrEqual(own === undefined && other === undefined ? 0 : 2);
         }
       }),

@@ -11,8 +11,8 @@ const event = (filename: string, tags: Record<string, string> = {}) => {
   return { ...made, exceptions: [{ ...exception!, frames: [{ ...frame!, filename, absPath: null }] }] };
 };
 
-const rule = (assigneeId: string, given: Partial<AssignmentRule> = {}): AssignmentRule => {
-  return { path: null, tag: null, assigneeId, ...given };
+const rule = (assigneeId: string, overrides: Partial<AssignmentRule> = {}): AssignmentRule => {
+  return { path: null, tag: null, assigneeId, ...overrides };
 };
 
 const PAYMENTS = rule('team_payments', { path: 'src/payment/*' });

@@ -4,8 +4,8 @@ import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts'
 import { groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/modules/exceptions/decide/sample_events.ts';
 
-const call = (name: string, given: Partial<Frame> = {}) =>
-  frameOf({ module: 'shop', function: name, inApp: true, ...given });
+const call = (name: string, overrides: Partial<Frame> = {}) =>
+  frameOf({ module: 'shop', function: name, inApp: true, ...overrides });
 const raised = (frames: readonly Frame[], platform = 'java') =>
   eventOf({ platform, exceptions: [exceptionOf('Declined', 'x', { frames })] });
 const linesOf = (event: ExceptionEvent) => groupEvent(event).parts.map(({ lines }) => lines);

@@ -255,10 +255,10 @@ test.each([
 });
 
 describe("the frames that a client marks as the application's", () => {
-  const own = frameOf({ module: 'shop', function: 'sell', inApp: true });
+  const frame = frameOf({ module: 'shop', function: 'sell', inApp: true });
   const isCounted = (fields: Partial<Frame>) =>
     groupEvent(
-      eventOf({ exceptions: [exceptionOf('E', 'x', { frames: [own, frameOf({ function: 'f', ...fields })] })] }),
+      eventOf({ exceptions: [exceptionOf('E', 'x', { frames: [frame, frameOf({ function: 'f', ...fields })] })] }),
     ).parts[0]?.lines.length === 3;
 
   test.each([

@@ -8,8 +8,8 @@ import { Temporal } from '#kernel/time.ts';
 import fc from '#test/kit/properties.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 
-const event = (given: Partial<ExceptionEvent> = {}): ExceptionEvent =>
-  exceptionEvent(Temporal.Instant.from('2027-01-01T00:00:00Z'), given);
+const event = (overrides: Partial<ExceptionEvent> = {}): ExceptionEvent =>
+  exceptionEvent(Temporal.Instant.from('2027-01-01T00:00:00Z'), overrides);
 const all = { filters: INBOUND_FILTERS, patterns: [] };
 const from = (agent: string) => event({ request: { headers: { 'User-Agent': agent } } });
 

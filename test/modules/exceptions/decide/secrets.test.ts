@@ -379,10 +379,10 @@ test('a text loses its secret each time that it comes, between others too', () =
 });
 
 test('a text is known only as long as nothing was taken from it, and until thousands of others have come', () => {
-  const known = new KnownTexts();
-  expect(known.addIfSame('page=2', 'page=2')).toBe('page=2');
-  expect(known.addIfSame('pin=2', `pin=${F}`)).toBe(`pin=${F}`);
-  expect([known.has('page=2'), known.has('pin=2')]).toEqual([true, false]);
-  for (let at = 0; at < 10_000; at += 1) known.addIfSame(`${at}`, `${at}`);
-  expect([known.has('page=2'), known.has('9999')]).toEqual([false, true]);
+  const knownTexts = new KnownTexts();
+  expect(knownTexts.addIfSame('page=2', 'page=2')).toBe('page=2');
+  expect(knownTexts.addIfSame('pin=2', `pin=${F}`)).toBe(`pin=${F}`);
+  expect([knownTexts.has('page=2'), knownTexts.has('pin=2')]).toEqual([true, false]);
+  for (let at = 0; at < 10_000; at += 1) knownTexts.addIfSame(`${at}`, `${at}`);
+  expect([knownTexts.has('page=2'), knownTexts.has('9999')]).toEqual([false, true]);
 });

@@ -112,23 +112,23 @@ test('users are told apart by the best identity there is', () => {
 
 describe('the culprit', () => {
   const library = frameOf({ module: 'django', function: 'get', inApp: false });
-  const own = frameOf({ module: 'shop', function: 'sell', inApp: true });
+  const frame = frameOf({ module: 'shop', function: 'sell', inApp: true });
   const deeper = frameOf({ module: 'shop', function: 'charge', inApp: true });
 
   test('is the deepest call of the application in the exception that reached the client', () => {
     const exceptions = [
       exceptionOf('A', null, { frames: [deeper] }),
-      exceptionOf('B', null, { frames: [own, library] }),
+      exceptionOf('B', null, { frames: [frame, library] }),
     ];
-    expect(culpritOf(eventOf({ exceptions }))).toEqual({ label: 'sell (shop)', inApp: true, frame: own });
+    expect(culpritOf(eventOf({ exceptions }))).toEqual({ label: 'sell (shop)', inApp: true, frame: frame });
   });
 
   test('is looked for in its causes, then in the thread, then outside the application', () => {
     const cause = exceptionOf('A', null, { frames: [deeper] });
     const outer = exceptionOf('B', null, { frames: [library] });
-    const thread = { id: null, name: null, crashed: false, frames: [own] };
+    const thread = { id: null, name: null, crashed: false, frames: [frame] };
     expect(culpritOf(eventOf({ exceptions: [cause, outer], thread }))?.frame).toBe(deeper);
-    expect(culpritOf(eventOf({ exceptions: [outer], thread }))?.frame).toBe(own);
+    expect(culpritOf(eventOf({ exceptions: [outer], thread }))?.frame).toBe(frame);
     expect(culpritOf(eventOf({ exceptions: [outer] }))).toMatchObject({ inApp: false, frame: library });
     expect(culpritOf(eventOf())).toBeNull();
   });

@@ -52,8 +52,8 @@ test('a group has everything that triage needs', async () => {
     newest,
   );
   const { groupId } = group!;
-  const found = await w.expectOk('get_exception_group', { groupId });
-  expect(found).toMatchObject({
+  const exceptionGroup = await w.expectOk('get_exception_group', { groupId });
+  expect(exceptionGroup).toMatchObject({
     groupId,
     title: 'CardDeclined: card <*> was declined',
     pattern: 'card <*> was declined',
@@ -61,7 +61,7 @@ test('a group has everything that triage needs', async () => {
     eventCount: 4,
     userCount: 1,
   });
-  expect(found.triage).toEqual({
+  expect(exceptionGroup.triage).toEqual({
     severity: 'fatal',
     culprit: {
       label: 'charge (payments.py)',
@@ -107,7 +107,7 @@ test('a group has everything that triage needs', async () => {
       ],
     },
   });
-  expect(found.dailyCounts).toEqual([
+  expect(exceptionGroup.dailyCounts).toEqual([
     { date: '2027-03-04', count: 0 },
     { date: '2027-03-05', count: 0 },
     { date: '2027-03-06', count: 0 },
@@ -116,8 +116,8 @@ test('a group has everything that triage needs', async () => {
     { date: '2027-03-09', count: 0 },
     { date: '2027-03-10', count: 1 },
   ]);
-  expect(found.recentEvents).toHaveLength(4);
-  expect(found.recentEvents[0]).toEqual({
+  expect(exceptionGroup.recentEvents).toHaveLength(4);
+  expect(exceptionGroup.recentEvents[0]).toEqual({
     eventId: newest.eventId,
     at: '2027-03-10T12:00:00.000Z',
     receivedAt: '2027-03-10T12:00:00.000Z',
@@ -183,15 +183,15 @@ test('days are counted by UTC, and the newest twenty events are shown, newest fi
   w.clock.set('2027-03-10T00:00:05Z');
   const events = Array.from({ length: 25 }, (_, second) => event({ ago: { seconds: second } }));
   const [group] = await seen(...events.toReversed());
-  const found = await w.expectOk('get_exception_group', { groupId: group!.groupId });
-  expect(found.dailyCounts.slice(-2)).toEqual([
+  const exceptionGroup = await w.expectOk('get_exception_group', { groupId: group!.groupId });
+  expect(exceptionGroup.dailyCounts.slice(-2)).toEqual([
     { date: '2027-03-09', count: 19 },
     { date: '2027-03-10', count: 6 },
   ]);
-  expect(found.recentEvents.map(({ eventId }: { eventId: string }) => eventId)).toEqual(
+  expect(exceptionGroup.recentEvents.map(({ eventId }: { eventId: string }) => eventId)).toEqual(
     events.slice(0, 20).map(({ eventId }) => eventId),
   );
-  expect(found.triage).toMatchObject({ isNew: true, trend: { direction: 'new', changePercent: null } });
+  expect(exceptionGroup.triage).toMatchObject({ isNew: true, trend: { direction: 'new', changePercent: null } });
 });
 
 test('events without stacks, users and tags are shown', async () => {
@@ -204,16 +204,18 @@ test('events without stacks, users and tags are shown', async () => {
     sdk: null,
   };
   const [group] = await seen(event({ ...bare, transaction: null }));
-  const found = await w.expectOk('get_exception_group', { groupId: group!.groupId });
-  expect(found).toMatchObject({ title: 'disk is full', type: null, culprit: null, userCount: 0 });
-  expect(found.triage).toMatchObject({
+  const exceptionGroup = await w.expectOk('get_exception_group', { groupId: group!.groupId });
+  expect(exceptionGroup).toMatchObject({ title: 'disk is full', type: null, culprit: null, userCount: 0 });
+  expect(exceptionGroup.triage).toMatchObject({
     culprit: null,
     environments: [],
     topTags: [],
     isHandled: null,
     releases: { first: null, last: null },
   });
-  expect(found.recentEvents).toMatchObject([{ message: 'disk is full', user: null, exceptions: [], frames: [] }]);
+  expect(exceptionGroup.recentEvents).toMatchObject([
+    { message: 'disk is full', user: null, exceptions: [], frames: [] },
+  ]);
 });
 
 test('the largest possible event is cut to a readable size', async () => {

@@ -95,7 +95,7 @@ test('groups whose last event is older than the retention are hidden, and older 
   ] as const) {
     expect((await w.call(action, { groupId: old!.groupId, ...extra })).status).toBe(404);
   }
-  const found = await w.expectOk('get_exception_group', { groupId: both!.groupId });
-  expect(found).toMatchObject({ eventCount: 1, triage: { trend: null, eventCount: 1 } });
-  expect(found.recentEvents).toHaveLength(1);
+  const exceptionGroup = await w.expectOk('get_exception_group', { groupId: both!.groupId });
+  expect(exceptionGroup).toMatchObject({ eventCount: 1, triage: { trend: null, eventCount: 1 } });
+  expect(exceptionGroup.recentEvents).toHaveLength(1);
 });

@@ -117,7 +117,7 @@ test('events of the oldest and of impossible times are stored in one insert', as
 test('the most frequent tags and values come first', async () => {
   const scope = newScope();
   const tags = [{ os: 'mac', page: 'a' }, { os: 'linux' }, { os: 'linux', page: 'a' }, { page: 'b' }, { os: 'bsd' }];
-  const events = tags.map((given) => exceptionEvent(NOW, { tags: given }));
+  const events = tags.map((tag) => exceptionEvent(NOW, { tags: tag }));
   await writer.insert(
     events.map((event) => ({ ...scope, event })),
     newId('job'),

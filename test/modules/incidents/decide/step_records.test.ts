@@ -60,10 +60,12 @@ test('each person of a step is there once, with the best that became of any mess
         return { ...timer, state: 'fired' as const, settledAt: TRIGGERED, reason: null };
       });
       for (const { index, people } of toStepRecords({ ...OPEN, steps }, timers, pages)) {
-        const own = pages.filter(({ stepIndex }) => stepIndex === index);
-        expect(people.map(({ userId }) => userId)).toEqual([...new Set(own.map(({ userId }) => userId))]);
+        const ownPages = pages.filter(({ stepIndex }) => stepIndex === index);
+        expect(people.map(({ userId }) => userId)).toEqual([...new Set(ownPages.map(({ userId }) => userId))]);
         for (const { userId, status } of people) {
-          const reached = own.filter((entry) => entry.userId === userId).map((entry) => rank.indexOf(entry.status));
+          const reached = ownPages
+            .filter((entry) => entry.userId === userId)
+            .map((entry) => rank.indexOf(entry.status));
           expect(rank.indexOf(status)).toBe(Math.min(...reached));
         }
       }

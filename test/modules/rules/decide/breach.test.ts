@@ -134,10 +134,10 @@ describe('series that fell silent', () => {
   const minute = 60;
   const open: OpenBreach = { countedAt: T0, clearSince: at(minute) };
   const found = (value: number) => ({ value, names: ['host="a"'], count: 1 });
-  const decide = (given: Partial<RuleEvaluation<Temporal.Instant>>, noData: 'keep' | 'resolve' = 'keep') =>
+  const decide = (overrides: Partial<RuleEvaluation<Temporal.Instant>>, noData: 'keep' | 'resolve' = 'keep') =>
     decideMetricRule<Temporal.Instant>(
       { ...RULE, settings: { ...METRIC_RULE_DEFAULTS, noData, noDataMinutes: 3 } },
-      { value: 1, open, now: at(2 * minute), ...given },
+      { value: 1, open, now: at(2 * minute), ...overrides },
     );
   const missingSince = at(minute);
   const memory = { ...NO_MEMORY, missingSince };

@@ -267,7 +267,9 @@ function refusing(client: ClickHouseClient, text: string, asked: string[]): Clic
 
 /** The samples of each series that the selector means. */
 function seriesOf(points: readonly Point[], { name, matchers }: MetricSelector): Point[][] {
-  const meant = points.filter(({ metric, labels }) => metric === name && matchers.every((one) => meets(labels, one)));
+  const meant = points.filter(
+    ({ metric, labels }) => metric === name && matchers.every((matcher) => meets(labels, matcher)),
+  );
   return [...Map.groupBy(meant, ({ labels }) => JSON.stringify(labels)).values()];
 }
 

@@ -176,9 +176,11 @@ describe('the layers of a schedule', () => {
   }
 
   const whoIn = (shifts: readonly Shift[], moment: Instant) => {
-    const found = shifts.filter((s) => isAtOrBefore(s.since, moment) && (!s.until || !isAtOrBefore(s.until, moment)));
-    expect(found.length).toBeLessThan(2);
-    return found[0] ? { userId: aloneIn(found[0]).userId, source: found[0].source } : null;
+    const matchingShifts = shifts.filter(
+      (s) => isAtOrBefore(s.since, moment) && (!s.until || !isAtOrBefore(s.until, moment)),
+    );
+    expect(matchingShifts.length).toBeLessThan(2);
+    return matchingShifts[0] ? { userId: aloneIn(matchingShifts[0]).userId, source: matchingShifts[0].source } : null;
   };
 
   test('the final layer names at every hour whom the obvious reference names, and the rest are the gaps', () => {
