@@ -190,7 +190,7 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
     [
       `explore?service=${serviceId}&metric=queue_depth`,
       'Labels of 1 series',
-      { 'Create a rule': 'responder', 'Add to a dashboard': 'editor', 'Copy as a call': 'viewer' },
+      { 'Create a rule': 'responder', 'Add to a dashboard': 'editor', 'Copy as API request': 'viewer' },
     ],
     ['dashboards', 'At a glance', { 'Create a dashboard': 'editor' }],
     [`dashboards/${dashboardId}`, 'No widgets yet', { Edit: 'editor', 'Full screen': 'viewer' }],

@@ -135,7 +135,7 @@ export const dialogsOf = ({
   [`explore?service=${serviceId}&metric=latency`, 'Last hour'],
   [`explore?service=${serviceId}&metric=latency`, 'Last hour', 'Custom time range…'],
   [`explore?service=${serviceId}&metric=latency`, 'Add to a dashboard'],
-  [`explore?service=${serviceId}&metric=latency`, 'Copy as a call'],
+  [`explore?service=${serviceId}&metric=latency`, 'Copy as API request'],
   ['dashboards', 'Create a dashboard'],
   ['dashboards', /^What to do with /],
   ['dashboards', /^What to do with /, 'Rename'],

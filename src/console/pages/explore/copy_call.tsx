@@ -32,7 +32,7 @@ export function CopyCall({ search, aggregation, range, onClose }: CopyCallProps)
     `-d '${json.replaceAll("'", String.raw`'\''`)}'`,
   ].join(' ');
   return (
-    <Dialog title="Copy as a call of query_metric" onClose={onClose} isWide>
+    <Dialog title="Copy as API request" onClose={onClose} isWide>
       <Stack>
         <Text size="sm">
           The action returns the last {body.windowMinutes} minutes until now, without a split or a comparison. Put an

@@ -182,7 +182,7 @@ export function SelectorField({ selector, onChange }: { readonly selector: strin
       }}
     >
       <TextInput
-        label="Selector"
+        label="Metric and labels"
         description='As in PromQL: name{label="value", other!="value", third=~"pattern"}'
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}

@@ -75,7 +75,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
       >
         <TextInput
           aria-label="Search metrics"
-          placeholder="Search, or write a selector"
+          placeholder="Search metrics"
           leftSection={<IconSearch size={16} />}
           value={typed}
           onChange={(event) => {
@@ -87,7 +87,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
         />
         {isSelector(text) && (
           <Button type="submit" mt="xs" variant="light" fullWidth>
-            Show this selector
+            Show exactly this
           </Button>
         )}
       </form>

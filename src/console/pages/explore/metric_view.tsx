@@ -163,7 +163,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
             </Button>
           )}
           <Button variant="default" size="sm" leftSection={<IconTerminal2 size={16} />} onClick={() => setOpen('call')}>
-            Copy as a call
+            Copy as API request
           </Button>
           {may('dashboards:edit') && (
             <Button

@@ -7,9 +7,11 @@ import { type ReactNode, useMemo, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { teamWarningsQuery } from '#console/api/home.ts';
+import { type Member, membersQuery } from '#console/api/organization.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -30,7 +32,12 @@ import {
   type TimelineRange,
   VIEW_NAMES,
 } from '#console/pages/oncall/timeline_range.ts';
-import { type Selection, useTimeline } from '#console/pages/oncall/use_timeline.ts';
+import {
+  type Selection,
+  type ShownSchedule,
+  type ShownTimeline,
+  useTimeline,
+} from '#console/pages/oncall/use_timeline.ts';
 import { inLocalTime } from '#console/pages/policies/warnings.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -39,6 +46,7 @@ import classes from '#console/pages/oncall/on_call_now.module.css';
 import warningsClasses from '#console/pages/policies/warnings.module.css';
 
 const CreateTeam = lazyDialog(() => import('#console/pages/oncall_teams/create_team.tsx').then((m) => m.CreateTeam));
+const PersonLine = lazyPart(() => import('#console/pages/oncall/person_line.tsx').then((m) => m.PersonLine));
 const PutOnCall = lazyDialog(() => import('#console/pages/oncall/override/put_on_call.tsx').then((m) => m.PutOnCall));
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
@@ -48,8 +56,14 @@ const route = getRouteApi('/inside/on-call/oncall');
 export function OnCallNow() {
   const { org, may } = useOrganization();
   const warnings = useQuery(teamWarningsQuery(org.orgId));
-  const { view, range, team, put, show, move } = useShownTime();
-  const { timeline, query } = useTimeline(range, { teamId: team });
+  const { view, range, team, person, put, show, move } = useShownTime();
+  const member = useMember(person);
+  const whole = useTimeline(range, { teamId: team, teamIds: teamIdsOf(member) });
+  const { query } = whole;
+  const timeline = useMemo(
+    () => (person === undefined ? whole.timeline : ofPerson(whole.timeline, person)),
+    [whole.timeline, person],
+  );
   const [selected, setSelected] = useState<Selection | null>(null);
   const [isPutting, setIsPutting] = useState(false);
   const isSmall = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
@@ -61,7 +75,7 @@ export function OnCallNow() {
   );
   useShortcut('t', () => show({ day: undefined }));
   const schedule = timeline?.schedules.find(({ scheduleId }) => scheduleId === selected?.scheduleId);
-  const isEmpty = timeline?.total === 0 && team === undefined;
+  const isEmpty = timeline?.total === 0 && team === undefined && person === undefined;
   const shown = { range, isStale: query.isPlaceholderData, onOpen: setSelected };
   return (
     <Page
@@ -100,8 +114,16 @@ export function OnCallNow() {
             <Skeleton height={320} radius="lg" />
           ) : (
             <PersonColors value={timeline.colorOf}>
-              <TeamWarnings warnings={warnings.data} teamId={team} />
-              <Gaps schedules={timeline.schedules} onOpen={setSelected} />
+              {member !== undefined && (
+                <PersonLine
+                  member={member}
+                  schedules={timeline.schedules}
+                  onPut={() => show({ put: member.userId })}
+                  onClose={() => show({ person: undefined })}
+                />
+              )}
+              {person === undefined && mayEdit && <TeamWarnings warnings={warnings.data} teamId={team} />}
+              {person === undefined && <Gaps schedules={timeline.schedules} onOpen={setSelected} />}
               {isSmall ? (
                 <Agenda {...shown} timeline={timeline} />
               ) : (
@@ -172,27 +194,50 @@ function NoSchedule({ hasTeam, create }: NoScheduleProps) {
   );
 }
 
-/** Returns the view, the period and the team in the address, and the functions that change them. */
+/** Returns the member whom the address names; undefined for none, and until they are loaded. */
+function useMember(userId: string | undefined): Member | undefined {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({
+    ...membersQuery(orgId, { userIds: [userId ?? ''], limit: 1 }),
+    enabled: userId !== undefined,
+  });
+  return userId === undefined ? undefined : data?.members[0];
+}
+
+/** Returns the teams whose schedules can have a member's shifts; undefined for all. */
+function teamIdsOf(member: Member | undefined): readonly string[] | undefined {
+  return member === undefined || member.teams.length === 0 ? undefined : member.teams.map(({ teamId }) => teamId);
+}
+
+/** Returns the timeline with the schedules in which the person has a shift. */
+function ofPerson(timeline: ShownTimeline | null, userId: string): ShownTimeline | null {
+  if (timeline === null) return null;
+  const isTheirs = ({ shifts }: ShownSchedule): boolean => shifts.some(({ userIds }) => userIds.includes(userId));
+  return { ...timeline, schedules: timeline.schedules.filter(isTheirs) };
+}
+
+/** Returns the view, the period, the team and the person in the address, and the functions that change them. */
 function useShownTime() {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const { view = 'two_weeks', team, put } = filter;
+  const { view = 'two_weeks', team, person, put } = filter;
   const today = dayText(new Date());
   const day = findDay(filter.day ?? today) ?? new Date();
   const time = day.getTime();
   const range = useMemo(() => rangeOf(view, new Date(time)), [view, time]);
   const show = (changes: { [Key in keyof TimelineFilter]?: TimelineFilter[Key] | undefined }): void => {
-    const { view: wanted, day: at, team: of, put: person } = { ...filter, ...changes };
+    const { view: wanted, day: at, team: of, person: who, put: next } = { ...filter, ...changes };
     const search: TimelineFilter = {
       ...(wanted !== undefined && wanted !== 'two_weeks' && { view: wanted }),
       ...(at !== undefined && { day: at }),
       ...(of !== undefined && { team: of }),
-      ...(person !== undefined && { put: person }),
+      ...(who !== undefined && { person: who }),
+      ...(next !== undefined && { put: next }),
     };
     void navigate({ search, replace: true, resetScroll: false });
   };
   const move = (by: 1 | -1): void => show({ day: dayText(addToRange(view, new Date(range.from), by)) });
-  return { view, range, team, put, show, move };
+  return { view, range, team, person, put, show, move };
 }
 
 interface ToolbarProps {

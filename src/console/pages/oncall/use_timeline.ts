@@ -25,17 +25,22 @@ export interface ShownTimeline {
 
 interface TimelineOf {
   readonly teamId?: string | undefined;
+  /** Teams whose schedules are shown if `teamId` is undefined; undefined for all. */
+  readonly teamIds?: readonly string[] | undefined;
   readonly scheduleId?: string | undefined;
 }
 
 /** Returns the schedules over this time. The previous ones stay while another time is loading. */
-export function useTimeline({ from, to }: Pick<TimelineRange, 'from' | 'to'>, { teamId, scheduleId }: TimelineOf = {}) {
+export function useTimeline(
+  { from, to }: Pick<TimelineRange, 'from' | 'to'>,
+  { teamId, teamIds, scheduleId }: TimelineOf = {},
+) {
   const { orgId } = useOrganization().org;
   const query = useInfiniteQuery({
     ...onCallTimelineQuery(orgId, {
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
-      ...(teamId !== undefined && { teamIds: [teamId] }),
+      ...(teamId !== undefined ? { teamIds: [teamId] } : teamIds !== undefined && { teamIds: [...teamIds] }),
       ...(scheduleId !== undefined && { scheduleIds: [scheduleId] }),
     }),
     placeholderData: keepPreviousData,

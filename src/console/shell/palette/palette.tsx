@@ -224,7 +224,7 @@ function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): Spotli
       label: isolateBidi(name),
       description: detail === null ? undefined : isolateBidi(detail),
       leftSection: <KindIcon size={18} stroke={1.75} />,
-      onClick: () => openers[kind].open(id, detail),
+      onClick: () => openers[kind].open(id),
     }));
     const more: SpotlightActionData = {
       id: `more ${kind}`,
@@ -237,9 +237,7 @@ function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): Spotli
 }
 
 /** Functions that open a thing of each kind, and the list of those that match. */
-function useOpeners(
-  q: string,
-): Readonly<Record<Kind, { open(id: string, detail: string | null): void; list(): void }>> {
+function useOpeners(q: string): Readonly<Record<Kind, { open(id: string): void; list(): void }>> {
   const navigate = useNavigate();
   return {
     incident: {
@@ -251,8 +249,7 @@ function useOpeners(
       list: () => void navigate({ to: '/services', search: { text: q } }),
     },
     person: {
-      // The detail of a person is the mail address, which no other member has.
-      open: (_, mail) => void navigate({ to: '/settings/members', search: { q: mail ?? q } }),
+      open: (person) => void navigate({ to: '/oncall', search: { person } }),
       list: () => void navigate({ to: '/settings/members', search: { q } }),
     },
     team: {
