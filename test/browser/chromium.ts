@@ -14,6 +14,7 @@ const CHROMIUM = oneOf('/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/b
 
 /** Chromium without a window, which takes a quarter less processor time, has no notifications. */
 const EXECUTABLES = { windowless: oneOf('/usr/bin/chromium-headless-shell') ?? CHROMIUM, whole: CHROMIUM };
+const PACKAGES = { windowless: 'chromium-headless-shell', whole: 'chromium' } as const;
 type Kind = keyof typeof EXECUTABLES;
 
 export const PHONE = { width: 390, height: 844 };
@@ -35,7 +36,7 @@ interface BrowserOptions {
 /** Tests in a real browser. Without Chromium they are skipped or, in CI, fail. */
 export function inBrowser(name: string, tests: () => void, options: BrowserOptions = {}): void {
   const { kind = 'windowless', timeoutMs, waitMs = 60_000 } = options;
-  describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(
+  describe.skipIf(!canRunWith(PACKAGES[kind], EXECUTABLES[kind] !== undefined))(
     // eslint-disable-next-line vitest/valid-title -- each file names its own
     name,
     timeoutMs === undefined ? {} : { timeout: timeoutMs },
