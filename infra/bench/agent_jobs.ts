@@ -1,5 +1,4 @@
-import { Agent, NotPossible } from './agent_jobs/agent.ts';
-import { type Job, JOBS } from './agent_jobs/jobs.ts';
+import { Agent, type Job, JOBS, NotPossible } from './agent_jobs/jobs.ts';
 import { type JobWorld, plantJobs } from './agent_jobs/world.ts';
 import { type Bench, printInputs, printTable, withInstallation } from './harness.ts';
 

@@ -27,7 +27,7 @@ import { countPages, isAllDone, PageWatch, type TakenPages } from './paging/page
 import { measureRecovery, RECOVERIES_MAX, type Recovery } from './paging/recovery.ts';
 import { isRedisInstalled, redisService } from './paging/redis.ts';
 import { newEventId, sendUntilTaken } from './paging/sender.ts';
-import { RunningProcesses } from './paging/running_processes.ts';
+import { RunningProcesses } from './paging/processes.ts';
 import { seeded } from './seeded.ts';
 
 const KILLS = 200;

@@ -7,18 +7,14 @@ import {
   tokensOfMessage,
 } from '#modules/exceptions/decide/message_templates.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
-
 import { duration } from './figures.ts';
-import { ANSWERS_FOLDER, givenAnswers } from './grouping/answers.ts';
 import { browserErrors } from './grouping/browsers.ts';
 import { buildErrors } from './grouping/builds.ts';
-import type { LabelledEvent } from './grouping/labelled_event.ts';
+import { type LabelledEvent, messageEvent } from './grouping/labelled_event.ts';
 import { heldOutSets } from './grouping/held_out_logs.ts';
 import { type LogLine, logSets } from './grouping/log_sets.ts';
-import { messageEvent } from './grouping/labelled_event.ts';
 import { programErrors } from './grouping/programs.ts';
 import { recordedErrors } from './grouping/recorded.ts';
-import { scoreOf } from './grouping/score.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 
 /** Finds the group of each event as a worker does with the templates that it reads from the store. */
@@ -70,7 +66,6 @@ export const grouping: Bench = {
       const sets = eventsOf(logs);
       printTable(sets.map(({ name, events }) => rowOf(name, events)));
       printMean('all logs', sets);
-      printGiven();
       const heldOut = eventsOf(heldOutSets());
       console.log('  lines that no rule was made with:\n');
       printTable(heldOut.map(({ name, events }) => rowOf(name, events)));
@@ -83,16 +78,6 @@ export const grouping: Bench = {
       );
     }),
 };
-
-/** Prints how groups agree with those of another product, if a folder with its answers is given. */
-function printGiven(): void {
-  const answers = givenAnswers();
-  if (answers.length === 0) {
-    console.log(`  answers of another product: none given, see ${ANSWERS_FOLDER} in the README\n`);
-    return;
-  }
-  printTable([...Map.groupBy(answers, ({ set }) => set)].map(([set, events]) => rowOf(set, events)));
-}
 
 interface LabelledSet {
   readonly name: string;
@@ -154,4 +139,50 @@ function printCost(errors: readonly ExceptionEvent[], logs: readonly ExceptionEv
   printTable([
     { 'an event': 'with its template learnt', 'log lines': duration((performance.now() - began) / logs.length) },
   ]);
+}
+
+/** Agreement of groups with labels. */
+interface Score {
+  /** Share of the pairs in one group that have one label. */
+  readonly precision: number;
+  /** Share of the pairs with one label that are in one group. */
+  readonly recall: number;
+  /** Share of events in a group that holds all events of their label and no others. */
+  readonly accuracy: number;
+  readonly items: number;
+}
+
+interface Labelled {
+  readonly label: string;
+  readonly key: string;
+}
+
+function scoreOf(items: readonly Labelled[]): Score {
+  const labels = countBy(items, ({ label }) => label);
+  const keys = countBy(items, ({ key }) => key);
+  const both = countBy(items, ({ label, key }) => `${label}\n${key}`);
+  const right = items.filter(({ label, key }) => {
+    const same = both.get(`${label}\n${key}`);
+    return same === labels.get(label) && same === keys.get(key);
+  });
+  return {
+    precision: share(pairs(both), pairs(keys)),
+    recall: share(pairs(both), pairs(labels)),
+    accuracy: share(right.length, items.length),
+    items: items.length,
+  };
+}
+
+function countBy(items: readonly Labelled[], by: (item: Labelled) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(by(item), (counts.get(by(item)) ?? 0) + 1);
+  return counts;
+}
+
+function pairs(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + (count * (count - 1)) / 2, 0);
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 1 : part / whole;
 }

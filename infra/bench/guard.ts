@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
 
 import { issueApiKey } from '#auth/api_keys.ts';
 import { type Client, connect } from '#infra/demo/client.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#modules/stores.ts';
-
 import { count, megabytes, spreadCells, spreadOf } from './figures.ts';
 import {
   LARGE_MAP_BYTES,
   LARGE_MAPS,
   MEGABYTES_OF_BOMB,
   MEGABYTES_OF_EVENT,
+  repeat,
   RULES,
   SHARED_ENTRIES,
   SHARED_MAP_BYTES,
 } from './guard/attacker.ts';
-import { type MailSink, openMailSink } from './guard/mail_sink.ts';
-import { repeat } from './guard/repeat.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
 import { listPaged, prepareServices, sendAll } from './page_latency.ts';
 import { alertOnMetric, openRunningDatabase, type PagedService } from './paging/fixture.ts';
@@ -235,4 +235,32 @@ interface Attacker {
   attack(): void;
   /** Resolves to how the requests of the attack ended, a row for each kind. */
   stop(): Promise<Record<string, string>[]>;
+}
+
+interface MailSink {
+  /** Value for the setting SMTP_URL. */
+  readonly url: string;
+  /** Times at which mails arrived, in milliseconds since 1970. */
+  readonly arrivedAtMs: readonly number[];
+  close(): void;
+}
+
+/** A mail server that takes everything. */
+async function openMailSink(): Promise<MailSink> {
+  const arrivedAtMs: number[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, _session, done) {
+      stream.resume();
+      stream.once('end', () => {
+        arrivedAtMs.push(Date.now());
+        done();
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  return { url: `smtp://127.0.0.1:${port}`, arrivedAtMs, close: () => server.close() };
 }

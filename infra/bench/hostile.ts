@@ -1,16 +1,16 @@
-import { on } from 'node:events';
+import { on, once } from 'node:events';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { spawn } from 'node:child_process';
 
 import { findFreePort } from '#infra/embedded/free_port.ts';
-
 import { count, duration, megabytes, spreadOf } from './figures.ts';
 import { type Bench, type BenchStores, printInputs, printTable, withFolder, withStores } from './harness.ts';
-import { type MeasuredApi, startApi } from './hostile/api.ts';
 import type { Measured } from './hostile/api_process.ts';
 import type { HostileTarget } from './hostile/bodies.ts';
 import { answersOfInputs } from './hostile/inputs.ts';
 import type { Round } from './hostile/sender.ts';
+import { FRUGAL_ALLOCATION, v8Flags } from '#entry/memory/memory.ts';
 
 const SECONDS = Number(process.env['BENCH_HOSTILE_SECONDS'] ?? 20);
 const ONLY = process.env['BENCH_HOSTILE_KIND'] ?? '';
@@ -141,5 +141,45 @@ function rowOf(
     'bystander p50': duration(p50),
     p99: duration(p99),
     memory: megabytes(residentBytes),
+  };
+}
+
+/** An API process that measures its own event loop. */
+interface MeasuredApi {
+  /** Returns the measurements since the last call. */
+  measure(): Promise<Measured>;
+  stop(): Promise<void>;
+}
+
+type Message = { readonly ready: true } | { readonly measured: Measured };
+
+/** Starts the API as production does, in a process of its own: the heap of the senders is not collected there. */
+async function startApi(environment: Readonly<Record<string, string>>): Promise<MeasuredApi> {
+  const entry = path.join(import.meta.dirname, 'hostile/api_process.ts');
+  const child = spawn(process.execPath, [...v8Flags('ample'), entry], {
+    env: { PATH: process.env['PATH'], ...FRUGAL_ALLOCATION, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the API ended (${String(code ?? signal)})`);
+  });
+  ended.catch(() => {});
+  const next = async (): Promise<Message> => {
+    const [message] = (await Promise.race([once(child, 'message'), ended])) as [Message];
+    return message;
+  };
+  await next();
+  return {
+    async measure() {
+      const answer = next();
+      child.send({});
+      const message = await answer;
+      if (!('measured' in message)) throw new Error('the API answered something else');
+      return message.measured;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended.catch(() => {});
+    },
   };
 }

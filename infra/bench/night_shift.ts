@@ -5,9 +5,17 @@ import { connect } from '#infra/demo/client.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
 import { McpSession } from './night_shift/mcp_session.ts';
 import { investigateWithModel, type Model } from './night_shift/model_agent.ts';
-import { type Cause, pointsOf, raisedIn, type Scene, SCENES, SIGNALS } from './night_shift/scenes.ts';
+import {
+  type Cause,
+  pointsOf,
+  raisedIn,
+  type Scene,
+  SCENES,
+  sendEvent,
+  sendPoints,
+  SIGNALS,
+} from './night_shift/scenes.ts';
 import { investigate } from './night_shift/scripted_agent.ts';
-import { sendEvent, sendPoints } from './night_shift/senders.ts';
 import { seeded } from './seeded.ts';
 
 const SEED = Number(process.env['NIGHT_SHIFT_SEED'] ?? 24);

@@ -13,8 +13,7 @@ import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withFolder } from './harness.ts';
 import { type History, SERIES, withHistory } from './metrics/history.ts';
 import { prometheusVersion } from './metrics/prometheus.ts';
-import { evaluateByPrometheus } from './metrics/prometheus_rules.ts';
-import { makeRules, RULE_SHARES, THRESHOLD } from './metrics/rule_set.ts';
+import { evaluateByPrometheus, makeRules, RULE_SHARES, THRESHOLD } from './metrics/prometheus_rules.ts';
 
 const RULES = 10_000;
 const CYCLES = 20;

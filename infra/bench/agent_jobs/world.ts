@@ -1,8 +1,15 @@
 import { connect } from '#infra/demo/client.ts';
 
 import type { BenchInstallation } from '#infra/bench/harness.ts';
-import { pointsOf, type Raised, raisedIn, SCENES, SIGNALS } from '#infra/bench/night_shift/scenes.ts';
-import { sendEvent, sendPoints } from '#infra/bench/night_shift/senders.ts';
+import {
+  pointsOf,
+  type Raised,
+  raisedIn,
+  SCENES,
+  sendEvent,
+  sendPoints,
+  SIGNALS,
+} from '#infra/bench/night_shift/scenes.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 
 /** Subject of the jobs, and the right answers. */

@@ -2,11 +2,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
 import { type Client, connect } from '#infra/demo/client.ts';
-
 import { newEventId } from '#infra/bench/paging/sender.ts';
 import { debugIdOf, largeMapsUpload, sharedMapUpload, Uploader } from './heavy_uploads.ts';
-import { newSelector } from './long_patterns.ts';
-import { repeat } from './repeat.ts';
+
+/** Does the work again and again, whether or not it fails, until it is told to stop. */
+export async function repeat(signal: AbortSignal, everyMs: number, work: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch(() => {});
+    await delay(everyMs);
+  }
+}
+
+const PATTERNS_A_SELECTOR = 7;
+/** Expensive to compile for its length. */
+const CLASSES = 60;
+
+/** A selector of seven patterns that nobody has sent before. */
+function newSelector(metric: string, index: number): string {
+  const matchers = Array.from({ length: PATTERNS_A_SELECTOR }, (_, place) => {
+    return `l${place}=~"(?i)${'\\\\pL'.repeat(CLASSES)}${index}x${place}"`;
+  });
+  return `${metric}{${matchers.join(',')}}`;
+}
 
 export const SHARED_ENTRIES = 5_000;
 export const SHARED_MAP_BYTES = 4 * 1024 * 1024;
@@ -19,7 +36,7 @@ export const MEGABYTES_OF_EVENT = 0.9;
 /** Stands for the id of an event. */
 const EVENT_ID = 'f'.repeat(32);
 
-export interface Attacker {
+interface Attacker {
   attack(signal: AbortSignal): Promise<void>;
   /** Returns how the requests of the attack itself ended, a row for each kind. */
   outcome(): Promise<Record<string, string>[]>;

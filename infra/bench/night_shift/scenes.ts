@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** Causes of an incident. The last two are nobody's fault. */
 export const CAUSES = [
   'deploy',
@@ -60,12 +62,12 @@ export const SCENES: readonly Scene[] = [
 ];
 
 /** Minutes of history that each service sends, and how long ago it began to fail. */
-export const HISTORY_MINUTES = 55;
-export const ONSET = 12;
+const HISTORY_MINUTES = 55;
+const ONSET = 12;
 /** A deploy comes shortly before the failure that it causes, and some time before one that it does not. */
 const DEPLOYED = 14;
 
-export interface Point {
+interface Point {
   readonly minutesAgo: number;
   readonly value: number;
 }
@@ -162,3 +164,49 @@ const FAILURES: Partial<Record<Cause, Failure>> = {
   certificate: { type: 'TLSError', value: 'certificate has expired', where: 'connectUpstream' },
   poison_message: { type: 'DecodeError', value: 'unexpected end of message', where: 'decodeOrder' },
 };
+
+/** Sends the points of one metric, as an application does. */
+export async function sendPoints(baseUrl: string, key: string, name: string, points: readonly Point[]): Promise<void> {
+  const now = Date.now();
+  const body = { points: points.map(({ minutesAgo, value }) => ({ name, value, at: now - minutesAgo * 60_000 })) };
+  await post(`${baseUrl}/api/ingest/metrics`, { authorization: `Bearer ${key}` }, body);
+}
+
+/** Sends an exception, as an SDK does. */
+export async function sendEvent(
+  baseUrl: string,
+  dsn: string,
+  { minutesAgo, type, value, where, release, tags }: Raised,
+): Promise<void> {
+  const { username, pathname } = new URL(dsn);
+  const event = {
+    event_id: randomUUID().replaceAll('-', ''),
+    timestamp: Date.now() / 1_000 - minutesAgo * 60,
+    platform: 'node',
+    level: 'error',
+    release,
+    environment: 'production',
+    tags,
+    exception: {
+      values: [
+        {
+          type,
+          value,
+          stacktrace: { frames: [{ filename: 'src/app.ts', function: where, lineno: 10, in_app: true }] },
+        },
+      ],
+    },
+  };
+  const headers = { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${username}, sentry_client=bench/1` };
+  await post(`${baseUrl}/api/${pathname.split('/').at(-1)}/store/`, headers, event);
+}
+
+async function post(url: string, headers: Readonly<Record<string, string>>, body: object): Promise<void> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(url, init);
+  if (!response.ok) throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
+}

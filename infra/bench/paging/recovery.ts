@@ -5,7 +5,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import type { PagedService } from './fixture.ts';
 import type { PageWatch } from './pages.ts';
 import { newEventId, sendUntilTaken } from './sender.ts';
-import type { RunningProcesses } from './running_processes.ts';
+import type { RunningProcesses } from './processes.ts';
 
 /** Cost of one kill, in milliseconds from the kill. */
 export interface Recovery {
