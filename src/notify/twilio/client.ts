@@ -86,7 +86,10 @@ export interface TwilioAccount {
 /** Loads the library when it is first needed: it is large, and most processes send nothing. */
 export type TwilioClient = () => Promise<Pick<ReturnType<typeof twilio>, 'messages' | 'calls'>>;
 
-const REQUEST_TIMEOUT_MS = 10_000;
+/** A provider that is slow has taken a message that it answers late: one that is given up early is sent twice. */
+const SEND_TIMEOUT_MS = 30_000;
+/** Timeout of a connection, and of a question. */
+const ASK_TIMEOUT_MS = 10_000;
 
 /** Attempts for a message or call of unknown fate: waking somebody twice is better than not at all. */
 export const UNCERTAIN_ATTEMPTS_MAX = 2;
@@ -94,7 +97,7 @@ export const UNCERTAIN_ATTEMPTS_MAX = 2;
 const TRANSPORT = {
   request(options: RequestOptions, answered: (answer: IncomingMessage) => void): ClientRequest {
     const { request } = options.protocol === 'http:' ? http : https;
-    return holdUntilConnected(request({ timeout: REQUEST_TIMEOUT_MS, ...options }, answered));
+    return holdUntilConnected(request({ timeout: ASK_TIMEOUT_MS, ...options }, answered));
   },
 };
 
@@ -106,7 +109,11 @@ export function createTwilioClient(account: TwilioAccount): TwilioClient {
   let client: ReturnType<TwilioClient> | undefined;
   const load: TwilioClient = async () => {
     const { default: twilio } = await import('twilio');
-    const httpClient = new twilio.RequestClient({ autoRetry: false, timeout: REQUEST_TIMEOUT_MS, keepAlive: true });
+    const httpClient = new twilio.RequestClient({ autoRetry: false, timeout: SEND_TIMEOUT_MS, keepAlive: true });
+    httpClient.axios.interceptors.request.use(({ timeout = SEND_TIMEOUT_MS, ...request }) => ({
+      ...request,
+      timeout: request.method === 'get' ? Math.min(timeout, ASK_TIMEOUT_MS) : timeout,
+    }));
     httpClient.axios.defaults.transport = TRANSPORT;
     httpClient.axios.interceptors.response.use((response) => {
       const retryAfterSeconds = Number(response.headers['retry-after']);

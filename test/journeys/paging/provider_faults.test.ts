@@ -1,3 +1,5 @@
+import { ClientRequest } from 'node:http';
+
 import twilio from 'twilio';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
@@ -157,6 +159,18 @@ describe('a provider that says nothing', () => {
       expect.stringMatching(/^(sent|delivered)$/),
       expect.stringMatching(/^(sent|delivered)$/),
     ]);
+  });
+
+  test('is waited for half a minute, as one that answers late has taken the message, and asked in vain for ten seconds', async () => {
+    const waiting = vi.spyOn(ClientRequest.prototype, 'setTimeout');
+    onTestFinished(() => waiting.mockRestore());
+    await annaIsPaged({ kind: 'drop', when: 'before', on: 'message', times: 1 }).then(({ w }) =>
+      w.advance({ seconds: 9 }),
+    );
+    const waits = (waiting.mock.contexts as ClientRequest[]).flatMap((request, nth) =>
+      request.path.startsWith('/2010-04-01/') ? [`${request.method} ${waiting.mock.calls[nth]?.[0]}`] : [],
+    );
+    expect([...new Set(waits)].toSorted()).toEqual(['GET 10000', 'POST 30000']);
   });
 
   test.each(['sms', 'call'] as const)('and did not accept the %s is tried once more', async (channel) => {

@@ -75,7 +75,7 @@ export interface DeliveryRuntime extends UnitOfWorkRuntime {
 const LEASE_MS = 2_500;
 const EXTEND_EVERY_MS = 700;
 /** Every provider has answered by then, or is given up. */
-const HELD_MS_MAX = 60_000;
+const HELD_MS_MAX = 90_000;
 /** Attempts up to which a provider that cannot be asked what it took is not sent the message again: some 15 s. */
 const ASKING_ATTEMPTS_MAX = 5;
 /** Rest of a lease below which nothing is sent. */
