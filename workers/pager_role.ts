@@ -8,7 +8,7 @@ import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/promises.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
-import type { Channel } from '#modules/contacts/decide/channel.ts';
+import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { restartTimers, resumeAfterRestore } from '#modules/incidents/paging/schedule_steps.ts';
@@ -196,7 +196,8 @@ interface Sweep {
 
 /**
  * Fires overdue steps and sends overdue messages without the queue. So no page is lost when the queue store is lost, and
- * none waits behind the jobs of others. Organizations have equal turns. Nothing happens twice, because steps and messages
+ * none waits behind the jobs of others. Organizations have equal turns, and a provider that does not answer delays no
+ * other channel. Nothing happens twice, because steps and messages
  * are claimed.
  */
 export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
@@ -205,7 +206,12 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
     ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex),
     log,
   );
-  const messages = new PerOrganizationQueue<DueMessage>(({ id }) => sendNotification(runtime, id), log);
+  const queueOf = new Map(
+    CHANNELS.map((channel) => [
+      channel,
+      new PerOrganizationQueue<DueMessage>(({ id }) => sendNotification(runtime, id), log),
+    ]),
+  );
   const overdue = () => runtime.clock.now().subtract({ milliseconds: graceMs });
   const stores = () => storesOf(runtime.db.session());
   return {
@@ -213,10 +219,13 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
       steps.start(await stores().stepTimers.listDueSteps(overdue(), BATCH));
     },
     async sweepMessages() {
-      messages.start(await stores().deliveries.listDue(overdue(), BATCH));
+      const due = await stores().deliveries.listDue(overdue(), BATCH);
+      for (const [channel, messages] of Map.groupBy(due, (message) => message.channel)) {
+        queueOf.get(channel)?.start(messages);
+      }
     },
     async settled() {
-      await Promise.all([steps.settled(), messages.settled()]);
+      await Promise.all([steps, ...queueOf.values()].map((queue) => queue.settled()));
     },
   };
 }

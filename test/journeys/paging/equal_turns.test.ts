@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 import type { ChannelSender } from '#notify/channel.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -13,12 +14,18 @@ interface Person {
 }
 
 /** Messages that are due, of which no job knows. */
-async function dueMessages(w: StaffedWorld, { orgId, userId }: Person, name: string, count: number): Promise<string[]> {
+async function dueMessages(
+  w: StaffedWorld,
+  { orgId, userId }: Person,
+  name: string,
+  count: number,
+  channel: Channel = 'sms',
+): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
   await w.context.db.sql.run(
     `insert into notifications (id, org_id, kind, user_id, channel, address, status, due_at, created_at, updated_at)
-     select id, $2, 'test', $3, 'sms', '+31612345678', 'queued', $4, $4, $4 from unnest($1::text[]) id`,
-    [ids, orgId, userId, w.clock.now().toString()],
+     select id, $2, 'test', $3, $5, '+31612345678', 'queued', $4, $4, $4 from unnest($1::text[]) id`,
+    [ids, orgId, userId, w.clock.now().toString(), channel],
   );
   return ids;
 }
@@ -73,6 +80,44 @@ test('a provider that does not answer one organization delays neither the pages 
   await sweep.settled();
   expect(asked.toSorted()).toEqual([...crowd, single].toSorted());
   expect(incidentId).toBeDefined();
+});
+
+test('a provider that does not answer delays no page of the same organization by another channel', async () => {
+  const w = await staffedWorld();
+  const person = { orgId: w.orgId, userId: w.owner.userId };
+  await dueMessages(w, person, 'crowd', 600);
+  w.clock.advance({ milliseconds: 100 });
+  await dueMessages(w, person, 'mail', 1, 'email');
+  w.clock.advance({ seconds: 1 });
+  const silent = Promise.withResolvers<void>();
+  const mailed = Promise.withResolvers<string>();
+  const sender: ChannelSender = {
+    uncertainAttemptsMax: 1,
+    load: async () => {},
+    listSent: async () => [],
+    async send({ notificationId }) {
+      await silent.promise;
+      return { kind: 'accepted', providerId: notificationId };
+    },
+  };
+  const mail: ChannelSender = {
+    ...sender,
+    async send({ notificationId }) {
+      mailed.resolve(notificationId);
+      return { kind: 'accepted', providerId: notificationId };
+    },
+  };
+  const sweep = openSweep({
+    ...w.runtime,
+    senders: new Map<Channel, ChannelSender>([
+      ['sms', sender],
+      ['email', mail],
+    ]),
+  });
+  await sweep.sweepMessages();
+  expect(await mailed.promise).toBe('mail-0');
+  silent.resolve();
+  await sweep.settled();
 });
 
 test('check-ins are looked at organization by organization, however many services of one send some', async () => {

@@ -15,7 +15,7 @@ export type ClaimedNotification = NotificationRow & {
   readonly isUncertain: boolean;
 };
 
-export type DueMessage = Pick<NotificationRow, 'id' | 'orgId'>;
+export type DueMessage = Pick<NotificationRow, 'id' | 'orgId' | 'channel'>;
 
 /** Recent health of a channel. */
 export interface ChannelHealth extends ChannelHistory {
@@ -236,15 +236,15 @@ export class DeliveryStore extends PostgresStore {
 
   /**
    * Messages that were due at `before` and have not left: their job was lost or is late, or their sender died.
-   * Organizations have equal turns.
+   * Organizations have equal turns, and so have the channels of each.
    */
   async listDue(before: Temporal.Instant, limit: number): Promise<DueMessage[]> {
     return await this.selectFrom('notifications as n')
-      .select(['n.id', 'n.org_id as orgId'])
+      .select(['n.id', 'n.org_id as orgId', 'n.channel'])
       .where('n.status', 'in', ['queued', 'sending'])
       .where(({ ref }) => isMessageDue(ref('n.due_at'), before))
       .orderBy(({ fn }) =>
-        fn.agg<number>('row_number').over((over) => over.partitionBy('n.org_id').orderBy('n.due_at')),
+        fn.agg<number>('row_number').over((over) => over.partitionBy(['n.org_id', 'n.channel']).orderBy('n.due_at')),
       )
       .orderBy('n.due_at')
       .limit(limit)
