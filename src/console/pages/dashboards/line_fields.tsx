@@ -2,10 +2,11 @@ import { Button, Group, Stack } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
-import { AggregationSelect } from '#console/pages/explore/aggregation_select.tsx';
+import { AggregationSelect } from '#console/pages/rules/aggregation_select.tsx';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { ExpressionFields, useAskedMetric, useKnownLabels } from '#console/pages/rules/metric_fields.tsx';
+import { useKnownLabels } from '#console/pages/rules/label_fields.tsx';
+import { ExpressionFields, useAskedMetric } from '#console/pages/rules/metric_fields.tsx';
 import { type WidgetKind, type WidgetQuery, withVariables } from '#modules/dashboards/decide/widget.ts';
 import { askedOf, shownOf, usuallyShown } from '#modules/metrics/decide/aggregation.ts';
 

@@ -38,7 +38,7 @@ import {
   quantileChoices,
   queriesOf,
 } from '#console/pages/explore/explore_search.ts';
-import { AggregationSelect } from '#console/pages/explore/aggregation_select.tsx';
+import { AggregationSelect } from '#console/pages/rules/aggregation_select.tsx';
 import { LabelList, SelectorField } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

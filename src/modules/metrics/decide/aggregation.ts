@@ -11,12 +11,6 @@ export const AGGREGATION_NAMES: Readonly<Record<ShownAggregation, string>> = {
   count: 'Number of points',
 };
 
-/** Meaning of each aggregation that an action takes, in the words of the console. */
-export const AGGREGATION_MEANINGS = Object.entries(AGGREGATION_NAMES)
-  .filter(([asked]) => asked !== 'rate')
-  .map(([asked, name]) => `${asked}: ${name.toLowerCase()}`)
-  .join('; ');
-
 /** Names of aggregations within a sentence: "average of queue_depth". */
 export const AGGREGATION_NOUNS: Readonly<Record<Aggregation, string>> = {
   avg: 'average',

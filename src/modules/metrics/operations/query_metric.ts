@@ -2,13 +2,18 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, MetricName, StrictObject } from '#actions/fields.ts';
-import { AGGREGATION_MEANINGS, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { AGGREGATION_NAMES, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import { queryExpression } from '#modules/metrics/expression_values.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#modules/metrics/operations/view.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
+
+/** Meaning of each aggregation, in the words of the console. */
+const AGGREGATION_MEANINGS = AGGREGATIONS.map((asked) => `${asked}: ${AGGREGATION_NAMES[asked].toLowerCase()}`).join(
+  '; ',
+);
 
 export const queryMetric = defineAction({
   name: 'query_metric',
