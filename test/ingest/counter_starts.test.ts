@@ -18,7 +18,7 @@ import {
 } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';
 import { growthOf, inOrder, type Sample } from '#test/kit/metrics/aggregate_model.ts';
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 
 const SECOND = 1000;
 const ns = (ms: number) => `${ms}000000`;
@@ -291,7 +291,7 @@ test('whatever a sender and the store merge in a histogram, exactly what was obs
       }
       expect([grown('pay_bucket'), grown('pay_count')]).toEqual([values.length, values.length]);
     }),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: slowRuns(600), endOnFailure: true },
   );
 });
 

@@ -60,11 +60,10 @@ test.each(['Cancel', 'Escape', 'a link'])(
     expect([onClose.mock.calls.length, router.state.location.pathname]).toEqual([0, '/']);
     await leave();
     await answer('Drop it');
-    await vi.waitFor(() => {
-      expect([onClose.mock.calls.length, router.state.location.pathname]).toEqual(
-        way === 'a link' ? [0, '/elsewhere'] : [1, '/'],
-      );
-    });
+    if (way === 'a link') await screen.findByText('/elsewhere', {}, PATIENTLY);
+    expect([onClose.mock.calls.length, router.state.location.pathname]).toEqual(
+      way === 'a link' ? [0, '/elsewhere'] : [1, '/'],
+    );
   },
 );
 
@@ -104,7 +103,8 @@ test('a form that was sent is left without a question, one that was refused is n
     await press('Save');
     void router.navigate({ to: '/elsewhere' } as never);
     if (isRefused) await answer('Drop it');
-    await vi.waitFor(() => expect(router.state.location.pathname).toBe('/elsewhere'));
+    expect(await screen.findByText('/elsewhere', {}, PATIENTLY)).toBeTruthy();
+    expect(router.state.location.pathname).toBe('/elsewhere');
     unmount();
   }
 });
