@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, SegmentedControl, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Group, SegmentedControl, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAlertTriangle, IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { dateFormat } from '#console/components/text/time_text.ts';
@@ -66,6 +66,7 @@ export function OnCallNow() {
   );
   const [selected, setSelected] = useState<Selection | null>(null);
   const [isPutting, setIsPutting] = useState(false);
+  useOpenedByAddress('put', () => setIsPutting(true));
   const isSmall = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const mayEdit = may('oncall:edit');
   const create = mayEdit && (
@@ -102,6 +103,16 @@ export function OnCallNow() {
       {isEmpty && <NoSchedule hasTeam={timeline.teamCount > 0} create={create} />}
       {!isEmpty && (timeline !== null || query.error === null) && (
         <>
+          {member !== undefined && timeline !== null && (
+            <Stack mb="md">
+              <PersonLine
+                member={member}
+                schedules={timeline.schedules}
+                onPut={() => show({ put: member.userId })}
+                onClose={() => show({ person: undefined })}
+              />
+            </Stack>
+          )}
           <Toolbar
             view={view}
             range={range}
@@ -114,14 +125,6 @@ export function OnCallNow() {
             <Skeleton height={320} radius="lg" />
           ) : (
             <PersonColors value={timeline.colorOf}>
-              {member !== undefined && (
-                <PersonLine
-                  member={member}
-                  schedules={timeline.schedules}
-                  onPut={() => show({ put: member.userId })}
-                  onClose={() => show({ person: undefined })}
-                />
-              )}
               {person === undefined && mayEdit && <TeamWarnings warnings={warnings.data} teamId={team} />}
               {person === undefined && <Gaps schedules={timeline.schedules} onOpen={setSelected} />}
               {isSmall ? (

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 
 import type { Member } from '#console/api/organization.ts';
 import { serverNow } from '#console/api/http.ts';
-import { Card } from '#console/components/card.tsx';
+import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { spanText } from '#console/pages/oncall/span_text.ts';
@@ -50,40 +50,55 @@ export function PersonLine({ member, schedules, onPut, onClose }: PersonLineProp
           </Button>
         </>
       }
-    >
-      <dl className="small flush">
-        <dt className="strong">On call</dt>
-        {shifts.length === 0 && <dd>Not in the time shown below.</dd>}
-        {shifts.slice(0, SHIFTS_SHOWN_MAX).map(({ schedule, since, until }) => (
-          <dd key={`${schedule.scheduleId} ${since}`}>
-            {since <= serverNow() && 'Now, '}
-            {spanText(since, until)}, in{' '}
-            <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId: schedule.scheduleId }}>
-              <Name>{schedule.name}</Name>
+      rows={
+        <>
+          <Row
+            title="On call"
+            sub={
+              <>
+                {shifts.length === 0 && 'Not in the time shown below.'}
+                {shifts.slice(0, SHIFTS_SHOWN_MAX).map(({ schedule, since, until }) => (
+                  <div key={`${schedule.scheduleId} ${since}`}>
+                    {since <= serverNow() && 'Now, '}
+                    {spanText(since, until)}, in{' '}
+                    <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId: schedule.scheduleId }}>
+                      <Name>{schedule.name}</Name>
+                    </Link>
+                  </div>
+                ))}
+                {shifts.length > SHIFTS_SHOWN_MAX && `And ${shifts.length - SHIFTS_SHOWN_MAX} more, shown below.`}
+              </>
+            }
+          />
+          <Row
+            title="Teams"
+            sub={teams.length === 0 ? 'None.' : teams.map((team) => <TeamLink key={team.teamId} team={team} />)}
+          />
+          <Row
+            title="How a page reaches them"
+            sub={
+              isUnreached(member)
+                ? 'Nothing reaches them: no channel is set up.'
+                : 'Their channels, and whether a message has arrived, are on the page of their team.'
+            }
+          >
+            <Link to="/settings/members" search={{ q: email }}>
+              Role and membership
             </Link>
-          </dd>
-        ))}
-        {shifts.length > SHIFTS_SHOWN_MAX && <dd>And {shifts.length - SHIFTS_SHOWN_MAX} more, shown below.</dd>}
-        <dt className="strong">Teams</dt>
-        {teams.length === 0 && <dd>None: no escalation policy of a team reaches them by it.</dd>}
-        {teams.map(({ teamId, name: teamName }) => (
-          <dd key={teamId}>
-            <Link to="/oncall/teams/$teamId" params={{ teamId }}>
-              <Name>{teamName}</Name>
-            </Link>
-          </dd>
-        ))}
-        <dt className="strong">How a page reaches them</dt>
-        <dd>
-          {isUnreached(member)
-            ? 'Nothing reaches them: no channel is set up.'
-            : 'Their channels, and whether a message has arrived, are on the page of their team.'}{' '}
-          <Link to="/settings/members" search={{ q: email }}>
-            Role and membership
-          </Link>
-        </dd>
-      </dl>
-    </Card>
+          </Row>
+        </>
+      }
+    />
+  );
+}
+
+function TeamLink({ team: { teamId, name } }: { readonly team: Member['teams'][number] }) {
+  return (
+    <div>
+      <Link to="/oncall/teams/$teamId" params={{ teamId }}>
+        <Name>{name}</Name>
+      </Link>
+    </div>
   );
 }
 

@@ -97,6 +97,11 @@ export function useCommands(text: string): RankedGroup {
           go: () => navigate({ to: '/incidents' }),
         },
         {
+          label: 'Put somebody on call',
+          words: 'override cover replace page call',
+          go: () => navigate({ to: '/oncall', hash: 'put' }),
+        },
+        {
           label: 'Put yourself on call',
           words: 'me myself override take over tonight swap shift cover',
           go: () => navigate({ to: '/oncall', search: { put: session.user.userId } }),

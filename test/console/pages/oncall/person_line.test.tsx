@@ -49,5 +49,5 @@ test('the card of a person says when they are on call, and leads to their schedu
     'Payments',
     'Role and membership',
   ]);
-  expect(screen.getAllByRole('definition')[0]?.textContent).not.toContain('Now');
+  expect(screen.getAllByRole('listitem')[0]?.textContent).not.toContain('Now');
 });
