@@ -69,8 +69,8 @@ const TIMES_MAX = 2.1;
  * The workloads whose work grows faster than their input does: what is added from a size to its double is compared with
  * what was added from half that size on, as bounds that a small input does not reach count for nothing then.
  */
-export async function beyondLinear(file: string, size: number): Promise<string[]> {
-  const counts = await countWork(file, [size / 2, size, 2 * size]);
+export async function beyondLinear(file: string, size: number, part?: Part): Promise<string[]> {
+  const counts = await countWork(file, [size / 2, size, 2 * size], part);
   return [...counts]
     .filter(([, [half = 0, once = 0, twice = Infinity]]) => twice - once > TIMES_MAX * Math.max(0, once - half) + FREE)
     .map(([name, found]) => `${name}: ${found.join(', ')} for ${size / 2}, ${size}, ${2 * size}`);
