@@ -14,7 +14,13 @@ import { findFreePort } from './free_port.ts';
 import { firstRunFile, readFirstRun, removeRunningFile, writeRunningFile } from './installation_files.ts';
 import { type Program, runNodeProgram } from './node_child.ts';
 import { findPreparedStore, type PreparedStore } from './prepared/prepared_stores.ts';
-import { type AddressedService, clickhouseService, postgresService, programService } from './services.ts';
+import {
+  type AddressedService,
+  clickhouseService,
+  postgresService,
+  programOnDemand,
+  programService,
+} from './services.ts';
 import { BACK_OFF, type BackOff, type Service, type ServiceEvent, supervise, type Supervised } from './supervisor.ts';
 
 type EntryWithArguments = readonly [entry: string, ...args: string[]];
@@ -216,13 +222,13 @@ export class Installation {
 
   /**
    * Opens the phone simulator on the port after the API's if it is free, so that the address of its page stays the
-   * same.
+   * same. It runs from the first connection on: most installations page nobody in their first minutes.
    */
   async #phoneService(account: Variables, token: string): Promise<AddressedService> {
     const { baseUrl, host, port } = this.#config;
     const phonePort = this.#environment['PHONE_PORT'] ?? String(await findFreePort(port + 1));
     const variables = {
-      PHONE_PORT: phonePort,
+      PHONE_PORT: 'none',
       PHONE_ACCOUNT_SID: account['TWILIO_ACCOUNT_SID'] ?? '',
       PHONE_AUTH_TOKEN: account['TWILIO_AUTH_TOKEN'] ?? '',
       PHONE_NUMBER,
@@ -232,7 +238,7 @@ export class Installation {
     };
     const env = { ...engineEnvironment(this.#environment, { prefix: 'PHONE_' }), ...variables };
     const program = this.#program([this.#programs.phone], variables);
-    return programService('Phone simulator', { ...program, env, memory: 'frugal' });
+    return programOnDemand('Phone simulator', { ...program, env, memory: 'frugal' }, Number(phonePort));
   }
 
   /** The API has METRICS_PORT, and the processes beside it the ports that follow. */

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import os from 'node:os';
 import { text } from 'node:stream/consumers';
 
@@ -40,6 +41,8 @@ export interface ReadyMessage {
 
 export interface NodeChild extends Running {
   readonly message: ReadyMessage;
+  /** Hands an accepted connection to the program. */
+  give(connection: Socket): void;
 }
 
 const READY_DEADLINE_MS = 60_000;
@@ -84,6 +87,10 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
     pid,
     exited,
     message: answer,
+    give: (connection) => {
+      // Node would keep it open until the program has taken it: if that dies before, the client would wait for ever.
+      child.send({ connection: true }, connection, { keepOpen: true }, () => connection.destroy());
+    },
     async stop() {
       child.ref();
       child.kill('SIGTERM');

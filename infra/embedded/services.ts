@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 
+import { messageOf } from '#kernel/errors.ts';
+
 import { startClickHouse } from './clickhouse.ts';
-import { startNodeChild, type Program } from './node_child.ts';
+import { type NodeChild, startNodeChild, type Program } from './node_child.ts';
 import { startPostgres, type PostgresOptions } from './postgres.ts';
 import type { Service } from './supervisor.ts';
 
@@ -63,6 +67,65 @@ export function programService(name: string, program: Program): AddressedService
       return child;
     },
   };
+}
+
+/**
+ * One of our own programs that an idle installation does not need: it starts when somebody connects to the port, and is
+ * handed the connections.
+ */
+export function programOnDemand(name: string, program: Program, port: number): AddressedService {
+  const address = new Address(name);
+  return {
+    name,
+    get url() {
+      return address.url;
+    },
+    async start(signal) {
+      const ended = Promise.withResolvers<string>();
+      let child: Promise<NodeChild> | null = null;
+      const startChild = async (): Promise<NodeChild> => {
+        const running = await startNodeChild(program, signal);
+        void running.exited.then(ended.resolve);
+        return running;
+      };
+      const server = createServer({ pauseOnConnect: true }, (connection) => {
+        connection.on('error', () => {});
+        child ??= startChild();
+        child.then(
+          (running) => running.give(connection),
+          (error: unknown) => {
+            connection.destroy();
+            ended.resolve(messageOf(error));
+          },
+        );
+      });
+      server.listen(address.port || port, '127.0.0.1');
+      await once(server, 'listening', { signal });
+      address.url = `http://127.0.0.1:${portOf(server.address())}`;
+      void ended.promise.then(() => server.close());
+      return {
+        pid: process.pid,
+        exited: ended.promise,
+        async stop() {
+          server.close();
+          await child?.then(
+            (running) => running.stop(),
+            () => {},
+          );
+          ended.resolve('stopped');
+        },
+        kill: () =>
+          void child?.then(
+            (running) => running.kill(),
+            () => {},
+          ),
+      };
+    },
+  };
+}
+
+function portOf(address: ReturnType<Server['address']>): number {
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 class Address {

@@ -52,7 +52,10 @@ function write(name: string, body: string): string {
 describe('an installation', () => {
   const build = (progress: Progress[], environment: Record<string, string> = {}) => {
     const programs = {
-      phone: write('phone', `ready('http://127.0.0.1:' + process.env.PHONE_PORT);`),
+      phone: write(
+        'phone',
+        `process.on('message', (_message, connection) => connection.end('HTTP/1.1 204 OK\\r\\nx-pid: ' + process.pid + '\\r\\n\\r\\n')); ready();`,
+      ),
       migrate: [
         write(
           'migrate',
@@ -103,11 +106,14 @@ describe('an installation', () => {
     expect(given['APP_SECRET']).toBe(readOrCreateAppSecret(path.join(dataDir, 'app-secret')));
     expect(facts.phoneUrl).toMatch(new RegExp(`^${given['TWILIO_API_BASE']}/[0-9a-f]{32}$`));
     expect(loadConfig({ ...given, BASE_URL: '' })).toMatchObject({ twilioFrom: '+15005550006' });
+    expect(entries()).not.toContain('phone begins');
+    expect(await Promise.all([1, 2].map(async () => (await fetch(facts.phoneUrl!)).status))).toEqual([204, 204]);
 
     await installation.stop();
     const order = entries();
-    expect(order.slice(0, 2)).toEqual(['phone begins', 'migrate migrate']);
-    expect(order.slice(2, 5).sort()).toEqual(['api begins', 'pager begins', 'worker begins']);
+    expect(order.slice(0, 1)).toEqual(['migrate migrate']);
+    expect(order.slice(1, 4).sort()).toEqual(['api begins', 'pager begins', 'worker begins']);
+    expect(order.slice(4, 5)).toEqual(['phone begins']);
     expect(order.slice(5, 8).sort()).toEqual(['api ends', 'pager ends', 'worker ends']);
     expect(order.slice(8)).toEqual(['phone ends']);
   });
@@ -126,6 +132,10 @@ describe('an installation', () => {
     const clickhouse = createClient({ url: given['CLICKHOUSE_URL']! });
     expect(await clickhouse.ping({ select: true })).toMatchObject({ success: true });
     await clickhouse.close();
+    const phonePid = async () => (await fetch(facts.phoneUrl!).catch(() => null))?.headers.get('x-pid') ?? '';
+    const first = await phonePid();
+    process.kill(Number(first), 'SIGKILL');
+    await expect.poll(phonePid).not.toMatch(new RegExp(`^${first}$|^$`));
     await installation.stop();
   });
 
@@ -136,7 +146,7 @@ describe('an installation', () => {
       cause: { message: 'tocsin: no room' },
     });
     await installation.stop();
-    expect(entries()).toEqual(['phone begins', 'migrate migrate', 'phone ends']);
+    expect(entries()).toEqual(['migrate migrate']);
   });
 
   test('an installation that is stopped while it starts leaves nothing', async () => {

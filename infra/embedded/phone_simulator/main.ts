@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+
 import { startPhone } from './phone.ts';
 
 /** Slow enough for people to see the steps of a message. */
@@ -12,7 +14,7 @@ function required(name: string): string {
 const callbackOrigin = process.env['PHONE_CALLBACK_ORIGIN'];
 
 const phone = await startPhone({
-  port: Number(process.env['PHONE_PORT'] ?? 0),
+  port: process.env['PHONE_PORT'] === 'none' ? null : Number(process.env['PHONE_PORT'] ?? 0),
   accountSid: required('PHONE_ACCOUNT_SID'),
   authToken: required('PHONE_AUTH_TOKEN'),
   token: required('PHONE_TOKEN'),
@@ -21,6 +23,9 @@ const phone = await startPhone({
   ...(callbackOrigin && { publicUrlRewrite: (url) => atOrigin(url, callbackOrigin) }),
 });
 
+process.on('message', (_message, connection) => {
+  if (connection instanceof Socket) phone.take(connection);
+});
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
 process.once('disconnect', stop);

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import formbody from '@fastify/formbody';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
@@ -47,12 +47,18 @@ export function createNetwork(options: NetworkOptions) {
 }
 
 export interface Served {
+  /** Empty if it has no port. */
   readonly url: string;
+  /** Answers a connection that another process accepted. */
+  take(connection: Socket): void;
   close(): Promise<void>;
 }
 
-/** Serves Twilio's REST API, the control API and the web page on the loopback interface. Rejects when the port is taken. */
-export async function serveNetwork(network: Network, port: number, token: string | undefined): Promise<Served> {
+/**
+ * Serves Twilio's REST API, the control API and the web page on the loopback interface, or only on connections that it is
+ * given if the port is null. Rejects when the port is taken.
+ */
+export async function serveNetwork(network: Network, port: number | null, token: string | undefined): Promise<Served> {
   const { alarms, authToken, closing, exchange, faults, live, messaging, people, reports, switchboard } = network;
   const prefix = token === undefined ? '' : `/${token}`;
   const app = Fastify({ forceCloseConnections: true });
@@ -68,9 +74,13 @@ export async function serveNetwork(network: Network, port: number, token: string
     prefix: `${prefix}/phone/api`,
   });
   await app.register(async (page) => phonePage(page, { exchange, live }), { prefix });
-  await app.listen({ port, host: '127.0.0.1' });
+  await (port === null ? app.ready() : app.listen({ port, host: '127.0.0.1' }));
   return {
-    url: `http://127.0.0.1:${portOf(app.server.address())}`,
+    url: port === null ? '' : `http://127.0.0.1:${portOf(app.server.address())}`,
+    take: (connection) => {
+      app.server.emit('connection', connection);
+      connection.resume();
+    },
     close: async () => {
       alarms.clear();
       closing.abort();

@@ -1,4 +1,6 @@
 /** The public interface of the phone simulator: nothing else is imported from outside. */
+import type { Socket } from 'node:net';
+
 import type { PhoneCall } from './call.ts';
 import type { AccountNumber, Exchange, PhoneCallback, PhoneRequest } from './exchange.ts';
 import type { Fault } from './faults.ts';
@@ -13,8 +15,8 @@ const KEEP = 5_000;
 const TIMEOUT_MS = 30_000;
 
 export interface PhoneOptions {
-  /** 0, the default, takes any free port. */
-  readonly port?: number;
+  /** 0, the default, takes any free port; null takes none, for a simulator that is given its connections (`take`). */
+  readonly port?: number | null;
   /** Pages and the control API are below this secret path, so that only those who know it use the phones. */
   readonly token?: string;
   readonly accountSid: string;
@@ -45,6 +47,8 @@ export interface Phone extends Pick<
 > {
   /** `http://127.0.0.1:port`: the web page, and the base address for the twilio library. */
   readonly url: string;
+  /** Answers a connection that another process accepted. */
+  take(connection: Socket): void;
   /** Everything kept, oldest first; the records are live. */
   readonly messages: readonly PhoneMessage[];
   readonly calls: readonly PhoneCall[];
@@ -73,9 +77,11 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
   const isAutomatic = options.now === undefined;
   const network = createNetwork({ accountSid, authToken, numbers, delayMs, rewrite, now, isAutomatic, keep });
   const { alarms, exchange, faults, optOuts, people, reports } = network;
-  const { url, close } = await serveNetwork(network, options.port ?? 0, options.token);
+  const { port = 0, token } = options;
+  const { url, take, close } = await serveNetwork(network, port, token);
   return {
     url,
+    take,
     get messages() {
       return exchange.messages.all();
     },

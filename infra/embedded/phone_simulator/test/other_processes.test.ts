@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { get as httpGet } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -20,6 +21,20 @@ describe('for other processes', () => {
     const response = await fetch(`${phone.url}/phone/api/${what}`, init);
     return { status: response.status, answer: (await response.json()) as object };
   }
+
+  const forkPhone = (variables: Readonly<Record<string, string>> = {}) =>
+    fork(path.join(import.meta.dirname, '../main.ts'), {
+      execArgv: [],
+      env: {
+        ...process.env,
+        PHONE_ACCOUNT_SID: ACCOUNT,
+        PHONE_AUTH_TOKEN: TOKEN,
+        PHONE_TOKEN: 'known-to-its-user',
+        PHONE_NUMBER: OURS,
+        PHONE_SMS_URL: 'http://127.0.0.1:9/sms',
+        ...variables,
+      },
+    });
 
   test('the control API shows and does what the methods do', async () => {
     const { phone, product, client } = await start();
@@ -80,17 +95,7 @@ describe('for other processes', () => {
 
   test('as a process it tells its address and ends on SIGTERM or when its parent is gone', async () => {
     for (const stop of ['SIGTERM', 'disconnect'] as const) {
-      const child = fork(path.join(import.meta.dirname, '../main.ts'), {
-        execArgv: [],
-        env: {
-          ...process.env,
-          PHONE_ACCOUNT_SID: ACCOUNT,
-          PHONE_AUTH_TOKEN: TOKEN,
-          PHONE_TOKEN: 'known-to-its-user',
-          PHONE_NUMBER: OURS,
-          PHONE_SMS_URL: 'http://127.0.0.1:9/sms',
-        },
-      });
+      const child = forkPhone();
       const ended = once(child, 'exit');
       const [ready] = (await once(child, 'message')) as [{ ready: boolean; url: string }];
       expect(ready).toMatchObject({ ready: true, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -102,5 +107,18 @@ describe('for other processes', () => {
       else child.disconnect();
       expect(await ended).toEqual([0, null]);
     }
+  });
+
+  test('as a process without a port it answers the connections that its parent hands it', async () => {
+    const child = forkPhone({ PHONE_PORT: 'none' });
+    expect(await once(child, 'message')).toMatchObject({ 0: { ready: true } });
+    const server = createServer({ pauseOnConnect: true }, (connection) => void child.send({}, connection));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const pages = await Promise.all([1, 2].map(async () => await fetch(`http://127.0.0.1:${port}/known-to-its-user`)));
+    expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+    server.close();
+    child.kill();
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
