@@ -12,3 +12,34 @@ export class StringInterner {
     return number;
   }
 }
+
+const KNOWN_MAX = 4_096;
+const KNOWN_LENGTH_MAX = 256;
+
+/** The latest few thousand texts that were looked at and left as they are. */
+export class KnownTexts {
+  #texts = new Set<string>();
+  #before = new Set<string>();
+
+  has(text: string): boolean {
+    if (text.length > KNOWN_LENGTH_MAX) return false;
+    if (this.#texts.has(text)) return true;
+    if (!this.#before.has(text)) return false;
+    this.#add(text);
+    return true;
+  }
+
+  /** Returns the result, and knows the text from then on if it is the same. */
+  addIfSame(text: string, result: string): string {
+    if (result === text && text.length <= KNOWN_LENGTH_MAX) this.#add(text);
+    return result;
+  }
+
+  #add(text: string): void {
+    if (this.#texts.size >= KNOWN_MAX) {
+      this.#before = this.#texts;
+      this.#texts = new Set();
+    }
+    this.#texts.add(text);
+  }
+}

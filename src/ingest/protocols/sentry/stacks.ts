@@ -1,8 +1,9 @@
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
 import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';
+import { KnownTexts } from '#kernel/string_interner.ts';
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#modules/exceptions/decide/event.ts';
-import { KnownTexts, withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
+import { withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
 
 /** A crash brings every thread of its process. */
 const THREADS_MAX = 1_000;

@@ -1,3 +1,4 @@
+import { KnownTexts } from '#kernel/string_interner.ts';
 import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
 import {
   withoutCommands,
@@ -13,37 +14,6 @@ import { replaceCards, replaceTokens } from '#modules/exceptions/decide/token_fo
  */
 
 export const FILTERED = '[filtered]';
-
-const KNOWN_MAX = 4_096;
-const KNOWN_LENGTH_MAX = 256;
-
-/** The latest few thousand texts that were looked at and left as they are. */
-export class KnownTexts {
-  #texts = new Set<string>();
-  #before = new Set<string>();
-
-  has(text: string): boolean {
-    if (text.length > KNOWN_LENGTH_MAX) return false;
-    if (this.#texts.has(text)) return true;
-    if (!this.#before.has(text)) return false;
-    this.#add(text);
-    return true;
-  }
-
-  /** Returns the result, and knows the text from then on if it is the same. */
-  addIfSame(text: string, result: string): string {
-    if (result === text && text.length <= KNOWN_LENGTH_MAX) this.#add(text);
-    return result;
-  }
-
-  #add(text: string): void {
-    if (this.#texts.size >= KNOWN_MAX) {
-      this.#before = this.#texts;
-      this.#texts = new Set();
-    }
-    this.#texts.add(text);
-  }
-}
 
 /** Classes of characters. A dash joins words and digits alike. */
 const [WORD, DIGIT, SPACER, MARK] = [1, 2, 4, 8];
@@ -67,7 +37,6 @@ export function withoutSecrets(text: string): string {
   return cleanTexts.has(text) ? text : cleanTexts.addIfSame(text, removeSecrets(text));
 }
 
-/** Most texts hold nothing that could be a secret, and are scanned once. */
 function removeSecrets(text: string): string {
   let digits = 0;
   let hasDigits = false;

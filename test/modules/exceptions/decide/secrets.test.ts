@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import { KnownTexts } from '#kernel/string_interner.ts';
 import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
-import { KnownTexts, withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
+import { withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 const F = '[filtered]';
