@@ -66,9 +66,9 @@ export const getExceptionGroup = defineAction({
   async handle({ groupId }, context) {
     const { caller, stores, exceptions, sourceMaps, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
-    const service = await stores.services.get(caller.orgId, group.serviceId);
     const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
-    const [totalsOf, weeks, { events: stored, tags }, openIncidentId, origins] = await Promise.all([
+    const [service, totalsOf, weeks, { events: stored, tags }, openIncidentId, origins] = await Promise.all([
+      stores.services.get(caller.orgId, group.serviceId),
       readGroupTotals(context, [group]),
       exceptions.countWeeks(scope, periods),
       exceptions.readNewest(scope, { limit: RECENT_EVENTS_MAX, sampling: TAGS_SHOWN }),
