@@ -109,7 +109,7 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     const fields = Object.keys(input.properties).filter((field) => !IN_PLACE_OF_OTHERS.has(`${name} ${field}`));
     expect(Object.keys(operation.example as object).toSorted()).toEqual(fields.toSorted());
     const faulty = faultyBodies(input, exampleBody(operation, fixture));
-    for (const { fault, path, body } of faulty) {
+    for (const { fault, path, body } of sweep(faulty, 3)) {
       const run = runOperation(w, operation, owner, JSON.parse(body));
       await expect(run, `${fault} at ${path}: ${body}`).rejects.toMatchObject({
         code: 'invalid_input',

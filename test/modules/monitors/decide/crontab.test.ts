@@ -8,9 +8,21 @@ import { Temporal } from '#kernel/time.ts';
 const MINUTE = 60_000;
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
+const QUARTERS = new Map<string, readonly [day: number, minute: number]>();
 
-/** The minute on the wall of a zone, by Node's own calendar, as `[day since 1970, minute of the day]`. */
+/**
+ * The minute on the wall of a zone, by Node's own calendar, as `[day since 1970, minute of the day]`. No clock is changed,
+ * and no day ends, but at a quarter of an hour.
+ */
 function wall(zone: string, ms: number): readonly [day: number, minute: number] {
+  const quarterMs = Math.floor(ms / (15 * MINUTE)) * 15 * MINUTE;
+  const key = `${zone} ${quarterMs}`;
+  const [day, minute] = QUARTERS.get(key) ?? readWall(zone, quarterMs);
+  QUARTERS.set(key, [day, minute]);
+  return [day, minute + Math.floor((ms - quarterMs) / MINUTE)];
+}
+
+function readWall(zone: string, ms: number): readonly [day: number, minute: number] {
   let format = FORMATS.get(zone);
   if (format === undefined) {
     const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
