@@ -65,14 +65,14 @@ const limitsOf = (source: string): string[] =>
   [...source.matchAll(/^(?:export )?const (?!SHOWN_|NAMED_)(\w+_MAX = [\d_.* ]+);/gm)].map(([, limit = '']) => limit);
 
 test('the console takes limits from decisions and writes none of the server again', () => {
-  const own = sourceFiles('src/console').flatMap((file) =>
+  const limits = sourceFiles('src/console').flatMap((file) =>
     limitsOf(readSource(file)).map((limit) => ({ file, limit })),
   );
   const server = new Set(
     ['src/actions', 'src/modules'].flatMap((at) => sourceFiles(at)).flatMap((file) => limitsOf(readSource(file))),
   );
-  expect([own.length, server.size].map((count) => count > 10)).toEqual([true, true]);
-  expect(own.filter(({ limit }) => server.has(limit))).toEqual([]);
+  expect([limits.length, server.size].map((count) => count > 10)).toEqual([true, true]);
+  expect(limits.filter(({ limit }) => server.has(limit))).toEqual([]);
 });
 
 test('src imports neither workers nor infra', () => {

@@ -50,7 +50,7 @@ test('of two changes of the same the second is refused, and of two different one
       run(operation, { ...read, ...first }),
       run(operation, { ...read, ...second }),
     ]);
-    const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    const refused = both.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
     expect(refused, operation.name).toEqual(['conflict']);
     const done = both[0].status === 'fulfilled' ? first : second;
     // The same change again is none.

@@ -179,9 +179,9 @@ test('a member whom no channel reaches is told, with why', async () => {
   const { userId, memberId } = await member('Bram', {});
   await member('Cleo', { phone: '+31612345679', smsEnabled: false });
   await member('Dirk', { phone: '+31612345670', smsEnabled: false, callEnabled: false });
-  const found = await warnings();
-  expect(found).toHaveLength(2);
-  expect(found[0]).toEqual({
+  const shown = await warnings();
+  expect(shown).toHaveLength(2);
+  expect(shown[0]).toEqual({
     kind: 'member_unreachable',
     message: 'Nothing reaches Bram: each channel is off, lacks an address, or is not set up on this server.',
     memberId,

@@ -74,8 +74,8 @@ test('a bad key is not looked up at each request, and works within a second of b
 });
 
 test('lookups at the same time share one query', async () => {
-  const found = await Promise.all(['good', 'bad', 'good', 'worse'].map(find));
-  expect(found.map((target) => target?.name)).toEqual(['first', undefined, 'first', undefined]);
+  const targets = await Promise.all(['good', 'bad', 'good', 'worse'].map(find));
+  expect(targets.map((target) => target?.name)).toEqual(['first', undefined, 'first', undefined]);
   expect(queries).toEqual([['good', 'bad', 'worse']]);
 });
 
@@ -185,10 +185,10 @@ describe('keys that are read anew for each request', () => {
 
   test('share one query if they arrive together', async () => {
     const { reads, asked, nextQuery } = openReads();
-    const found = Promise.all(['good', 'bad', 'good'].map((key) => reads.find(hashOf(key))));
+    const reading = Promise.all(['good', 'bad', 'good'].map((key) => reads.find(hashOf(key))));
     await nextQuery(1);
     asked[0]?.answer();
-    expect((await found).map((target) => target?.name)).toEqual(['first', undefined, 'first']);
+    expect((await reading).map((target) => target?.name)).toEqual(['first', undefined, 'first']);
     expect(asked.map(({ keys }) => keys)).toEqual([['good', 'bad']]);
   });
 

@@ -38,15 +38,15 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
   };
 
   const visit = (part: Schema, value: unknown, path: string, put: Put): void => {
-    const wrong = (fault: string, found: unknown) => add(fault, path, put(found));
+    const wrong = (fault: string, faulty: unknown) => add(fault, path, put(faulty));
     if (part.anyOf !== undefined) {
       const [alternative, nothing] = part.anyOf;
       if (alternative?.const !== undefined && nothing?.type === 'object') {
-        for (const found of [60, 'unheard_of', null, []]) wrong('neither the word nor the object', found);
+        for (const faulty of [60, 'unheard_of', null, []]) wrong('neither the word nor the object', faulty);
         return;
       }
       if (alternative?.type === 'string' && nothing?.type === 'object') {
-        for (const found of [60, null, []]) wrong('neither the text nor the object', found);
+        for (const faulty of [60, null, []]) wrong('neither the text nor the object', faulty);
         return;
       }
       if (nothing?.type !== 'null') throw new Error(`${path}: only "or null" is expected`);
@@ -62,7 +62,7 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
     value: unknown,
     path: string,
     put: Put,
-    wrong: (fault: string, found: unknown) => void,
+    wrong: (fault: string, faulty: unknown) => void,
   ): void => {
     if (part.enum !== undefined) {
       wrong('a value that is not in the enumeration', 'unheard_of');
@@ -144,8 +144,8 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
       for (const name of ['unheard_of', 'ServiceID', 'constructor', ' ']) {
         add('a property that is not listed', at(name), put({ ...value, [name]: 1 }));
       }
-      const own = put(JSON.parse(JSON.stringify({ ...value, '~': 1 }).replace('"~"', '"__proto__"')));
-      add('a property that is not listed', at('__proto__'), own);
+      const polluted = put(JSON.parse(JSON.stringify({ ...value, '~': 1 }).replace('"~"', '"__proto__"')));
+      add('a property that is not listed', at('__proto__'), polluted);
     }
     for (const [name, property] of Object.entries(part.properties ?? {})) {
       visit(property, value[name], at(name), (inner) => put({ ...value, [name]: inner }));
@@ -158,7 +158,7 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
 }
 
 /** Times are untyped in the contract; what they may be is said in words. */
-function visitMoment(wrong: (fault: string, found: unknown) => void): void {
+function visitMoment(wrong: (fault: string, faulty: unknown) => void): void {
   wrong('no moment at all', 'tomorrow');
   wrong('a day that no calendar has', '2027-02-30T09:00:00Z');
   wrong('a fraction of a millisecond', 1.5);

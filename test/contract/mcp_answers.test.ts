@@ -36,7 +36,7 @@ const bodies: Record<string, object> = {
 };
 
 async function inputOf(name: string): Promise<Record<string, unknown>> {
-  const action = ACTIONS.find((one) => one.name === name)!;
+  const action = ACTIONS.find((candidate) => candidate.name === name)!;
   if (action.effect === 'delete') return exampleBody(action, doomed);
   const body = { ...exampleBody(action, { ...fixture, ...big }), ...bodies[name] };
   if (name === 'list_incidents' || name === 'list_exception_groups') return {};
@@ -45,7 +45,7 @@ async function inputOf(name: string): Promise<Record<string, unknown>> {
 }
 
 test('every tool answers in 25,000 characters or fewer, however large the organization is', async () => {
-  const told: string[] = [];
+  const answers: string[] = [];
   for (const [name] of EACH_ACTION_IN_TURN) {
     const input = await inputOf(name);
     const rest =
@@ -58,9 +58,9 @@ test('every tool answers in 25,000 characters or fewer, however large the organi
     expect(text + structured, name).toBeLessThanOrEqual(CHARACTERS_MAX);
     expect(texts, name).not.toContain(JSON.stringify(body.structuredContent));
     const size = `text ${text} + structured ${structured} = ${text + structured}`;
-    told.push(`## ${name}: ${size}${rest === null ? '' : `; REST ${rest}`}`, ...comparable(texts), '');
+    answers.push(`## ${name}: ${size}${rest === null ? '' : `; REST ${rest}`}`, ...comparable(texts), '');
   }
-  await expect(told.join('\n')).toMatchFileSnapshot('mcp_answers.txt');
+  await expect(answers.join('\n')).toMatchFileSnapshot('mcp_answers.txt');
 });
 
 /** The first lines and what follows the text, ids by their kind and nothing random. */

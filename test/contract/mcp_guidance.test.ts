@@ -38,8 +38,8 @@ test.each(ERAS)('prompts name tools that exist and take names (%s)', async (era)
     name,
     arguments: [argument],
   } of prompts) {
-    const given = { name, arguments: { [argument.name]: 'checkout' } };
-    const { messages } = (await send(w, 'prompts/get', given, { era })).body.result;
+    const prompt = { name, arguments: { [argument.name]: 'checkout' } };
+    const { messages } = (await send(w, 'prompts/get', prompt, { era })).body.result;
     const { text } = messages[0].content;
     expect(text).toContain('checkout');
     for (const [named] of text.matchAll(/\b(?:list|get|query|create|update|add|enable|who)_\w+/g))

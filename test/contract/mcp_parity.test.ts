@@ -108,8 +108,8 @@ async function bodyOf(action: AnyAction, side: Side): Promise<Record<string, unk
 
 async function overRest(action: AnyAction, key: string, body: object): Promise<Outcome> {
   const answer = await ask(w, action.name, { key, body });
-  const told = answer.status === 200 ? { result: answer.body } : { problem: answer.body };
-  return comparable({ ...told, audit: await auditOf(answer.headers['x-request-id'], 'rest') });
+  const outcome = answer.status === 200 ? { result: answer.body } : { problem: answer.body };
+  return comparable({ ...outcome, audit: await auditOf(answer.headers['x-request-id'], 'rest') });
 }
 
 async function overMcp(action: AnyAction, key: string, input: object, era: Era): Promise<Outcome> {
@@ -118,8 +118,8 @@ async function overMcp(action: AnyAction, key: string, input: object, era: Era):
   const whole =
     link && (await send(w, 'resources/read', { uri: link.uri }, { key, era, headers: { 'mcp-name': link.uri } }));
   const result = whole === undefined ? body.structuredContent : JSON.parse(whole.body.result.contents[0].text);
-  const told = body.isError === true ? { problem: body._meta.problem } : { result };
-  return comparable({ ...told, audit: await auditOf(headers['x-request-id'], 'mcp') });
+  const outcome = body.isError === true ? { problem: body._meta.problem } : { result };
+  return comparable({ ...outcome, audit: await auditOf(headers['x-request-id'], 'mcp') });
 }
 
 /** Returns the audit entry without the way in, once that is as expected. */

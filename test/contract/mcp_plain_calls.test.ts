@@ -69,10 +69,10 @@ test.each(ERAS)('a plain call is answered as the SDK answers it (%s)', async (er
   for (const [name, input, key = w.orgKey] of calls) {
     expect(plainCallOf(headersOf(era, name), messageOf(era, name, input))).not.toBeNull();
     const plain = await post(w, JSON.stringify(messageOf(era, name, input)), { key, headers: headersOf(era, name) });
-    const told = await bySdk(era, name, input, key);
-    expect([plain.status, told.status]).toEqual([200, 200]);
+    const outcome = await bySdk(era, name, input, key);
+    expect([plain.status, outcome.status]).toEqual([200, 200]);
     expect(String(plain.headers['content-type'])).toMatch(/^application\/json/);
-    expect(comparable(plain.body), `${name} ${JSON.stringify(input)}`).toEqual(comparable(told.body));
+    expect(comparable(plain.body), `${name} ${JSON.stringify(input)}`).toEqual(comparable(outcome.body));
   }
 });
 

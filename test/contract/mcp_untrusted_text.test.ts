@@ -65,8 +65,8 @@ async function throwException(serviceId: Id<'service'>): Promise<string> {
   const { groupId } = await inUnitOfWork(w.context.actions, async (unit) => {
     const [group] = await unit.stores.exceptionGroups.upsertSeen([seen], unit.now, Infinity);
     const { level, eventId, environment, release, tags } = event;
-    const found = { orgId: w.orgId, serviceId, groupId: group!.groupId, outcome: 'new', title: POISON } as const;
-    await openExceptionIncidents(unit, [{ ...found, level, eventId, environment, release, tags }], {
+    const occurrence = { orgId: w.orgId, serviceId, groupId: group!.groupId, outcome: 'new', title: POISON } as const;
+    await openExceptionIncidents(unit, [{ ...occurrence, level, eventId, environment, release, tags }], {
       incidents: 20,
       minutes: 5,
     });

@@ -180,9 +180,9 @@ describe.each(ROLES.filter((role) => role !== 'owner'))('whatever a %s does by e
       [...ACTIONS, ...CONSOLE_OPERATIONS].map(({ name, permission }) => [name, permission]),
     );
     const people = await w.context.db.sql.rows<{ id: string }>(`select id from users where name like 'Rosa%'`);
-    const own = new Set(people.map(({ id }) => id));
-    expect(own).toContain(userId);
-    expect(rows.filter(({ who }) => who === null || !own.has(who))).toEqual([]);
+    const ids = new Set(people.map(({ id }) => id));
+    expect(ids).toContain(userId);
+    expect(rows.filter(({ who }) => who === null || !ids.has(who))).toEqual([]);
     const beyond = rows.filter(({ action, result }) => {
       const permission = permissions.get(action);
       return result === 'done' && permission !== undefined && !held.has(permission);

@@ -41,13 +41,13 @@ test.each(QUEUES)(
     const acceptedAt = new Map<string, number>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const frozen = workers[round % workers.length]!;
-      const own = services.slice(round * EVENTS_A_ROUND, (round + 1) * EVENTS_A_ROUND);
+      const turn = services.slice(round * EVENTS_A_ROUND, (round + 1) * EVENTS_A_ROUND);
       let sent = 0;
       for await (const _ of pace(() => EVENT_EVERY_MS)) {
-        if (sent === own.length) break;
+        if (sent === turn.length) break;
         // Some are on their way when it freezes.
         if (sent === 2) process.kill(frozen.pid!, 'SIGSTOP');
-        const { serviceId, dsn } = own[sent]!;
+        const { serviceId, dsn } = turn[sent]!;
         acceptedAt.set(serviceId, await send(w, dsn));
         sent += 1;
       }

@@ -57,7 +57,7 @@ test(
     expect(kills).toBeGreaterThanOrEqual(KILLS_MIN);
     await expect.poll(() => isAllDone(w.context.db), { timeout: 180_000, interval: 200 }).toBe(true);
 
-    const found = { seed: SEED, kills, ...(await countPages(w.context.db, await watch.look())) };
+    const outcome = { seed: SEED, kills, ...(await countPages(w.context.db, await watch.look())) };
     const wanted = {
       steps: INCIDENTS * STEPS.length * ROUNDS,
       stepsNotFired: 0,
@@ -65,8 +65,8 @@ test(
       pages: PAGES,
       lost: 0,
     };
-    expect(found).toMatchObject(wanted);
-    expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
+    expect(outcome).toMatchObject(wanted);
+    expect(outcome.duplicates, JSON.stringify(outcome)).toBeLessThanOrEqual(kills);
   },
 );
 
@@ -95,11 +95,11 @@ test(
     await expect.poll(() => isAllDone(w.context.db), { timeout: 180_000, interval: 200 }).toBe(true);
 
     const taken = await watch.look();
-    const found = { seed: SEED, kills, ...(await countPages(w.context.db, taken)) };
+    const outcome = { seed: SEED, kills, ...(await countPages(w.context.db, taken)) };
     const steps = WAITING * STEPS.length;
     const wanted = { steps, stepsNotFired: 0, stepsFiredTwice: 0, pages: steps * CHANNELS.length, lost: 0 };
-    expect(found).toMatchObject(wanted);
-    expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
+    expect(outcome).toMatchObject(wanted);
+    expect(outcome.duplicates, JSON.stringify(outcome)).toBeLessThanOrEqual(kills);
     const first = Math.min(...[...taken.values()].flat().map(({ receivedAtMs }) => receivedAtMs));
     expect(first).toBeGreaterThanOrEqual(beginMs);
   },

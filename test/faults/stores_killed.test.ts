@@ -193,7 +193,7 @@ async function missingFrom({ dataDir, db }: Setup, { eventIds, values, types }: 
   };
 }
 
-const missing = <Value>(wanted: ReadonlySet<Value>, found: ReadonlySet<Value>) => [...wanted.difference(found)];
+const missing = <Value>(wanted: ReadonlySet<Value>, present: ReadonlySet<Value>) => [...wanted.difference(present)];
 
 async function titles({ sql }: Database): Promise<Set<string>> {
   const rows = await sql.rows<{ title: string }>('select title from incidents');

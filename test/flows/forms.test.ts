@@ -219,7 +219,7 @@ function faultOf(field: BrowserField): string {
   const control = field.matches('[aria-invalid=true]') ? field : field.querySelector('[aria-invalid=true]');
   if (control === null) return '';
   const group = control.closest('[role=group], [role=radiogroup]');
-  const ids = [control, group].flatMap((one) => one?.getAttribute('aria-describedby')?.split(' ') ?? []);
+  const ids = [control, group].flatMap((element) => element?.getAttribute('aria-describedby')?.split(' ') ?? []);
   return ids
     .map((id) => (id.endsWith('-error') ? (field.ownerDocument.getElementById(id)?.textContent ?? '') : ''))
     .join(' ')
@@ -234,7 +234,8 @@ async function areFaulty(scope: Locator, labels: readonly string[], fault: RegEx
       .toMatch(fault);
   }
   const first = fieldIn(scope, labels[0]!);
-  const hasFocus = () => first.evaluate((one) => one.matches(':focus') || one.querySelector(':focus') !== null);
+  const hasFocus = () =>
+    first.evaluate((element) => element.matches(':focus') || element.querySelector(':focus') !== null);
   await expect.poll(hasFocus, { message: `the focus is in ${labels[0]}`, timeout: LONG_WAIT_MS }).toBe(true);
   await expect.poll(() => scope.getByRole('alert').allInnerTexts(), { timeout: LONG_WAIT_MS }).toEqual([]);
 }

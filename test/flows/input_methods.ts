@@ -205,8 +205,8 @@ async function found(page: Page, text: string): Promise<Locator> {
   return fitting.first();
 }
 
-const roleOf = (one: BrowserElement): string =>
-  one.getAttribute('role') ?? (one.tagName === 'INPUT' ? (one.type ?? '') : '');
+const roleOf = (element: BrowserElement): string =>
+  element.getAttribute('role') ?? (element.tagName === 'INPUT' ? (element.type ?? '') : '');
 
 /** Presses it until it is chosen: a list that changes at that moment has put something else in its place. */
 async function pickBy(press: InputMethod['press'], field: Locator, option: string): Promise<void> {

@@ -214,7 +214,7 @@ async function makePolicy({ page, own, open, button, press, write, pick }: Conso
   await write(page.getByLabel('Name', { exact: true }), own('Wake up'));
   await pick(page.getByRole('combobox', { name: 'Team' }), own('Refunds'));
   // Whom it would page now appears a moment later, and moves nothing.
-  const topOf = async (one: Locator) => (await one.boundingBox())!.y;
+  const topOf = async (locator: Locator) => (await locator.boundingBox())!.y;
   // Below what stands above the form: a warning for the organization may come there at any time.
   const topOfAdd = async () => (await topOf(button('Add a step'))) - (await topOf(page.locator('form')));
   const before = await topOfAdd();

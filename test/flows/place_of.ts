@@ -43,7 +43,8 @@ function findPlace(control: BrowserElement): Place {
   if (largest === undefined) throw new Error('it has no size');
   const [x, y] = [largest.x + largest.width / 2, largest.y + largest.height / 2];
   const at = (place: number): BrowserElement | null => control.ownerDocument.elementFromPoint(x, place);
-  const isOwn = (found: BrowserElement | null): boolean => found !== null && parts.some((part) => part.contains(found));
+  const isOwn = (element: BrowserElement | null): boolean =>
+    element !== null && parts.some((part) => part.contains(element));
   const reachOf = (step: 1 | -1): number => {
     let away = 0;
     while (away < 40 && isOwn(at(y + step * away))) away += 1;
@@ -57,7 +58,7 @@ function findPlace(control: BrowserElement): Place {
 /** Brings it into the middle of the screen, and says where it is once it stands still. */
 export async function placeOf(control: Locator): Promise<Place> {
   const look = async (): Promise<Place> => {
-    await control.evaluate((one: BrowserElement) => one.scrollIntoView({ block: 'center' }));
+    await control.evaluate((element: BrowserElement) => element.scrollIntoView({ block: 'center' }));
     return await control.evaluate(findPlace);
   };
   let place = await look();

@@ -150,7 +150,7 @@ test('a model that calls as the script does has the same answers in each of the 
   ].map((name) => ({ name, description: '', inputSchema: {}, annotations: { readOnlyHint: true } }));
   for (const scene of SCENES) {
     const calls: [string, object][] = [];
-    const told: string[] = [];
+    const requests: string[] = [];
     const session = answering(scene, 24);
     const recording: ToolCaller = {
       get calls() {
@@ -159,7 +159,7 @@ test('a model that calls as the script does has the same answers in each of the 
       async call(name, input) {
         const answer = await session.call(name, input);
         calls.push([name, input]);
-        told.push(answer.text);
+        requests.push(answer.text);
         return answer;
       },
     };
@@ -172,6 +172,6 @@ test('a model that calls as the script does has the same answers in each of the 
     const answers = model.heard.at(-1)!.messages.filter(({ role }) => role === 'tool');
     expect(answers.map(({ tool_call_id }) => tool_call_id)).toEqual(calls.map((_, index) => `call-${index}`));
     const timeless = (texts: readonly string[]) => texts.map((text) => text.replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, ''));
-    expect(timeless(answers.map(({ content }) => content))).toEqual(timeless(told));
+    expect(timeless(answers.map(({ content }) => content))).toEqual(timeless(requests));
   }
 });

@@ -38,11 +38,11 @@ test.each(PACKAGES)('%s imports nothing of the product, and only packages that i
     exports: Record<string, string>;
   };
   expect(Object.keys(exports)).toEqual(['.', './main']);
-  const own = `#${path.basename(folder)}/`;
+  const alias = `#${path.basename(folder)}/`;
   const isAllowed = (target: string, isTest: boolean) =>
     /^(?:\.\/|node:)/.test(target) ||
     Object.keys(dependencies).some((name) => target === name || target.startsWith(`${name}/`)) ||
-    (isTest && (target.startsWith(own) || !target.startsWith('#')));
+    (isTest && (target.startsWith(alias) || !target.startsWith('#')));
   const files = sourcesBelow(folder);
   const faults = files.flatMap((file) =>
     importsOf(file)

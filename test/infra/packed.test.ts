@@ -12,7 +12,7 @@ const NAMES = Object.keys(PACKED).join('|');
 test('every part of a packed package that anything imports is packed with it, so that there is no second copy', () => {
   const files = globSync(
     ['src/**/*.ts', 'workers/**/*.ts', 'infra/**/*.ts', 'node_modules/@mikro-orm/*/**/*.js'].map(
-      (one) => `${ROOT}/${one}`,
+      (name) => `${ROOT}/${name}`,
     ),
   );
   const imported = files.flatMap((file) => {

@@ -39,7 +39,7 @@ class FakeQueue {
   async addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> {
     this.asked += 1;
     await this.pingStore();
-    this.jobs.push(...jobs.map((one) => ({ ...one, job, bytes: Buffer.from(one.bytes) })));
+    this.jobs.push(...jobs.map((submitted) => ({ ...submitted, job, bytes: Buffer.from(submitted.bytes) })));
   }
 
   async pingStore(): Promise<void> {

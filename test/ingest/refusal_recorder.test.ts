@@ -35,15 +35,15 @@ describe('the store of refusals', () => {
     const w = await world();
     const { serviceId } = await w.given.service();
     const other = await w.given.service();
-    const one = NOON.add({ hours: 1 });
+    const hour = NOON.add({ hours: 1 });
     await storeOf(w).add([refusalOf(serviceId, { count: 4 }), refusalOf(serviceId, { reason: 'faulty', count: 6 })]);
     await storeOf(w).add([
       refusalOf(serviceId, { count: 1, lastAt: NOON.add({ minutes: 5 }) }),
-      refusalOf(serviceId, { count: 2, hour: one, lastAt: one }),
+      refusalOf(serviceId, { count: 2, hour: hour, lastAt: hour }),
       refusalOf(other.serviceId, { kind: 'events', reason: 'rate_limited' }),
     ]);
     expect(await storeOf(w).listSince(serviceId, NOON.subtract({ hours: 1 }))).toEqual([
-      { kind: 'points', reason: 'too_many_series', count: 7, lastAt: one },
+      { kind: 'points', reason: 'too_many_series', count: 7, lastAt: hour },
       { kind: 'points', reason: 'faulty', count: 6, lastAt: NOON },
     ]);
     expect(await storeOf(w).listSince(serviceId, NOON.add({ minutes: 30 }))).toMatchObject([{ count: 2 }]);

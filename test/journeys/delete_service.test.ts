@@ -102,8 +102,8 @@ async function traces(w: StaffedWorld, { serviceId, ids }: Fixture): Promise<str
     const [[rows] = ['0']] = await counted.json<[string]>();
     return [name, Number(rows)] as const;
   });
-  const found = await Promise.all([...inPostgres, ...inClickHouse]);
-  return found.flatMap(([name, rows]) => (rows > 0 ? [name] : [])).sort();
+  const counts = await Promise.all([...inPostgres, ...inClickHouse]);
+  return counts.flatMap(([name, rows]) => (rows > 0 ? [name] : [])).sort();
 }
 
 const EVERYWHERE =
@@ -127,16 +127,16 @@ test('a deleted service leaves only its bill and its audit log in the stores, an
 
 test('a purge that is killed at any step is finished by the next one', async () => {
   const w = await staffedWorld();
-  const one = await fixture(w);
-  await hide(w, one);
+  const deleted = await fixture(w);
+  await hide(w, deleted);
   let died = 0;
-  while ((await traces(w, one)).includes('services')) {
-    await purge(crashingAt(w.runtime, died), one.serviceId).catch(() => {});
+  while ((await traces(w, deleted)).includes('services')) {
+    await purge(crashingAt(w.runtime, died), deleted.serviceId).catch(() => {});
     died += 1;
     expect(died).toBeLessThan(20);
   }
   expect(died).toBeGreaterThan(6);
-  expect(await traces(w, one)).toEqual([]);
+  expect(await traces(w, deleted)).toEqual([]);
 });
 
 test('a purge whose job was lost is found, and one that fails does not stop the others', async () => {
@@ -174,25 +174,25 @@ test.each(['before', 'after'])(
   'points and events that come out of the queue %s their service is purged leave no trace',
   async (when) => {
     const w = await staffedWorld();
-    const one = await fixture(w);
-    await hide(w, one);
-    if (when === 'after') await purge(w.runtime, one.serviceId);
-    await arrive(w, one.serviceId);
-    await purge(w.runtime, one.serviceId);
-    expect(await traces(w, one)).toEqual([]);
+    const deleted = await fixture(w);
+    await hide(w, deleted);
+    if (when === 'after') await purge(w.runtime, deleted.serviceId);
+    await arrive(w, deleted.serviceId);
+    await purge(w.runtime, deleted.serviceId);
+    expect(await traces(w, deleted)).toEqual([]);
   },
 );
 
 test('data that is being stored during a purge is deleted', async () => {
   const w = await staffedWorld();
   for (const store of [storePoints, storeEvents]) {
-    const one = await fixture(w);
+    const deleted = await fixture(w);
     await store(
       w,
-      one.serviceId,
-      purgingBeforeInsert(w, one, (writer) => writer.deleteService(one.serviceId)),
+      deleted.serviceId,
+      purgingBeforeInsert(w, deleted, (writer) => writer.deleteService(deleted.serviceId)),
     );
-    expect(await traces(w, one)).toEqual([]);
+    expect(await traces(w, deleted)).toEqual([]);
   }
 });
 
@@ -202,12 +202,12 @@ test('data that a worker stored before it died is deleted when its job runs agai
     [storePoints, ['metric_hour_inserts', 'metric_names', 'metric_points', 'metric_series']],
     [storeEvents, ['exception_events', 'exception_origins']],
   ] as const) {
-    const one = await fixture(w);
-    const died = purgingBeforeInsert(w, one, () => Promise.reject(new Error('died')));
-    await expect(store(w, one.serviceId, died)).rejects.toThrow('died');
-    expect(await traces(w, one)).toEqual(tables);
-    await store(w, one.serviceId);
-    expect(await traces(w, one)).toEqual([]);
+    const deleted = await fixture(w);
+    const died = purgingBeforeInsert(w, deleted, () => Promise.reject(new Error('died')));
+    await expect(store(w, deleted.serviceId, died)).rejects.toThrow('died');
+    expect(await traces(w, deleted)).toEqual(tables);
+    await store(w, deleted.serviceId);
+    expect(await traces(w, deleted)).toEqual([]);
   }
 });
 
@@ -219,18 +219,18 @@ async function hide(w: StaffedWorld, { serviceId }: Pick<Fixture, 'serviceId'>):
 /** The workers, whose writers are overtaken by a whole purge just before they insert. */
 function purgingBeforeInsert(
   w: StaffedWorld,
-  one: Fixture,
+  deleted: Fixture,
   deleteService: (writer: Pick<MetricWriter, 'deleteService'>) => Promise<void>,
 ) {
   const overtaken = <Parameters extends unknown[]>(writer: {
-    insert(...given: Parameters): Promise<void>;
+    insert(...parameters: Parameters): Promise<void>;
     deleteService(serviceId: Id<'service'>): Promise<void>;
   }) => ({
-    async insert(...given: Parameters): Promise<void> {
-      await hide(w, one);
-      await purge(w.runtime, one.serviceId);
-      expect(await traces(w, one)).toEqual([]);
-      await writer.insert(...given);
+    async insert(...parameters: Parameters): Promise<void> {
+      await hide(w, deleted);
+      await purge(w.runtime, deleted.serviceId);
+      expect(await traces(w, deleted)).toEqual([]);
+      await writer.insert(...parameters);
     },
     deleteService: () => deleteService(writer),
   });
@@ -246,10 +246,10 @@ function crashingAt(runtime: PurgeRuntime, step: number): PurgeRuntime {
     count += 1;
   };
   const dying =
-    <Parameters extends unknown[], Result>(work: (...given: Parameters) => Promise<Result>) =>
-    async (...given: Parameters): Promise<Result> => {
+    <Parameters extends unknown[], Result>(work: (...parameters: Parameters) => Promise<Result>) =>
+    async (...parameters: Parameters): Promise<Result> => {
       advance();
-      return await work(...given);
+      return await work(...parameters);
     };
   const session = (): Session => watchedSession(runtime.db.session(), async () => advance());
   const { metricWriter, exceptionWriter } = runtime;

@@ -30,10 +30,10 @@ async function setting(settings: object): Promise<Setting> {
   return {
     w,
     serviceId,
-    async arrive(count, given = {}, user) {
+    async arrive(count, overrides = {}, user) {
       const events = Array.from({ length: count }, () => {
         const id = user ?? `user ${(users += 1)}`;
-        return exceptionEvent(w.clock.now(), { user: { id, email: null, username: null, ip: null }, ...given });
+        return exceptionEvent(w.clock.now(), { user: { id, email: null, username: null, ip: null }, ...overrides });
       });
       await runGroupExceptions(runtime, { orgId: w.orgId, serviceId }, events);
     },

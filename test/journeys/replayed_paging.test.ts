@@ -108,9 +108,9 @@ async function drive(
   };
   /** Notes whose steps run, and acknowledges what is due. */
   const look = async (minute: number): Promise<void> => {
-    const known = await storesOf(w.context.db.session()).incidents.findAll(w.orgId, ids.filter(Boolean));
+    const stored = await storesOf(w.context.db.session()).incidents.findAll(w.orgId, ids.filter(Boolean));
     for (const [index, id] of ids.entries()) {
-      const incident = id === undefined ? undefined : known.get(id);
+      const incident = id === undefined ? undefined : stored.get(id);
       if (incident?.status !== 'triggered') continue;
       const countsFrom = incident.steps.at(-1)!.countsFrom;
       const from = minuteOf(countsFrom === undefined ? incident.triggeredAt : Temporal.Instant.from(countsFrom));

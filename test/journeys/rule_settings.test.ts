@@ -132,8 +132,8 @@ test('the incident of a rule that flaps stays open, and its timeline says why', 
   const { incidents } = await w.expectOk('list_incidents');
   expect(incidents[0].occurrences).toBe(3);
   const { timeline } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
-  const told = timeline.map(({ text }: { text: string }) => text);
-  expect(told).toContainEqual(expect.stringMatching(/^The rule flaps: .* false for as long\.$/));
+  const lines = timeline.map(({ text }: { text: string }) => text);
+  expect(lines).toContainEqual(expect.stringMatching(/^The rule flaps: .* false for as long\.$/));
   w.clock.advance({ minutes: 9 });
   await minute(w, rule, 1);
   expect(await statuses(w)).toEqual(['resolved', 'resolved']);

@@ -142,13 +142,13 @@ test('workers that evaluate at the same time open one incident per rule, and cou
   expect(w.phone.messages.map(({ to }) => to).sort()).toEqual(rules.map(({ anna }) => anna.phone).sort());
 
   await clearFor(w, rules, { minutes: 5 });
-  const told = w.phone.messages.length;
+  const before = w.phone.messages.length;
   w.clock.advance({ minutes: 5 });
   for (const rule of rules) await measured(w, rule, 1);
   await Promise.all([1, 2, 3, 4].map(() => evaluateRules(w.runtime)));
   await w.runUntilIdle();
   expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'resolved' })));
-  expect(w.phone.messages).toHaveLength(told + rules.length);
+  expect(w.phone.messages).toHaveLength(before + rules.length);
 });
 
 test('an evaluation that fails never counts as one that found no breach', async () => {
@@ -255,8 +255,8 @@ test.each(['resolved', 'ignored'])(
     const [, settled] = await groups(w, serviceId);
     await w.expectOk('set_exception_status', { groupId: settled!.groupId, status }, { key: w.owner.key });
     await w.runUntilIdle();
-    const found = await w.expectOk('list_incidents');
-    const byStatus = Object.groupBy(found.incidents as Incident[], (incident) => incident.status);
+    const listed = await w.expectOk('list_incidents');
+    const byStatus = Object.groupBy(listed.incidents as Incident[], (incident) => incident.status);
     expect(byStatus).toMatchObject({
       triggered: [{ escalation: { state: 'finished' } }],
       resolved: [
@@ -290,8 +290,8 @@ async function disable(w: StaffedWorld, serviceId: string, capability: string): 
 }
 
 async function statuses(w: StaffedWorld): Promise<Record<string, string>> {
-  const found = (await incidents(w)) as (Incident & { ruleId: string })[];
-  return Object.fromEntries(found.map(({ ruleId, status }) => [ruleId, status]));
+  const opened = (await incidents(w)) as (Incident & { ruleId: string })[];
+  return Object.fromEntries(opened.map(({ ruleId, status }) => [ruleId, status]));
 }
 
 /** Lets the breach be over: the first evaluation after it finds good values, and time goes on with good values. */

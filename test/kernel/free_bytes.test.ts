@@ -25,9 +25,9 @@ test('small bytes, which share their memory with others, are left alone', () => 
 });
 
 test('bytes that share their memory with nobody can be moved to a thread, others are copied', () => {
-  const own = Buffer.from(new ArrayBuffer(100_000));
-  expect(ownMemoryOf(own)).toEqual([own.buffer]);
-  expect(ownMemoryOf(own.subarray(1))).toEqual([]);
+  const buffer = Buffer.from(new ArrayBuffer(100_000));
+  expect(ownMemoryOf(buffer)).toEqual([buffer.buffer]);
+  expect(ownMemoryOf(buffer.subarray(1))).toEqual([]);
   expect(ownMemoryOf(Buffer.from('from the pool'))).toEqual([]);
 });
 

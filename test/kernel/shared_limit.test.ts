@@ -16,8 +16,8 @@ class Buckets implements SharedBuckets {
     this.asked += 1;
     if (this.isAway) throw new Error('away');
     const atMs = now.epochMilliseconds;
-    const known = this.#buckets.get(key) ?? { left: burst, atMs };
-    const level = Math.min(burst, known.left + ((atMs - known.atMs) * perSecond) / 1_000);
+    const bucket = this.#buckets.get(key) ?? { left: burst, atMs };
+    const level = Math.min(burst, bucket.left + ((atMs - bucket.atMs) * perSecond) / 1_000);
     const isGranted = level >= 1;
     const left = isGranted ? level - amount : level;
     this.#buckets.set(key, { left, atMs });

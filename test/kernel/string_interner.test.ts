@@ -7,9 +7,9 @@ test('equal texts have the same number, counted from 0, in whatever order they c
   fc.assert(
     fc.property(fc.array(fc.constantFrom('', 'a', 'b', 'c', 'd'), { maxLength: 40 }), (texts) => {
       const numbers = new StringInterner();
-      const met = [...new Set(texts)];
-      expect(texts.map((text) => numbers.intern(text))).toEqual(texts.map((text) => met.indexOf(text)));
-      expect(numbers.strings).toEqual(met);
+      const distinct = [...new Set(texts)];
+      expect(texts.map((text) => numbers.intern(text))).toEqual(texts.map((text) => distinct.indexOf(text)));
+      expect(numbers.strings).toEqual(distinct);
     }),
   );
 });

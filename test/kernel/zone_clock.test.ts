@@ -17,9 +17,9 @@ test.each([
   ['a change of half an hour', ['Australia/Lord_Howe'], minutesFrom('2026-04-01', '2026-04-08')],
 ])('shows and finds what Temporal does, in %s', (_what, zones, instants) => {
   fc.assert(
-    fc.property(fc.constantFrom(...zones), fc.array(instants, { minLength: 1, maxLength: 5 }), (zone, found) => {
+    fc.property(fc.constantFrom(...zones), fc.array(instants, { minLength: 1, maxLength: 5 }), (zone, moments) => {
       const clock = new ZoneClock(zone);
-      for (const ms of found) {
+      for (const ms of moments) {
         const wall = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO('UTC').toPlainDateTime();
         expect([zone, clock.instantOf(ms)]).toEqual([zone, wall.toZonedDateTime(zone).epochMilliseconds]);
         const shown = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDateTime();

@@ -105,14 +105,20 @@ function eventOfGroup(w: World, nth: number): ExceptionEvent {
 /** Returns an event as large as ingestion accepts: deep stacks, long data. */
 function largestEvent(w: World, nth: number): ExceptionEvent {
   const line = 'x'.repeat(180);
-  const own: Frame = { ...FRAME, contextLine: line, preContext: [line, line, line], postContext: [line, line, line] };
+  const frame: Frame = { ...FRAME, contextLine: line, preContext: [line, line, line], postContext: [line, line, line] };
   const library: Frame = {
-    ...own,
+    ...frame,
     inApp: false,
     filename: 'site-packages/framework/handlers/base.py',
     contextLine: null,
   };
-  const frames = [...Array.from({ length: 26 }, (_, deep) => ({ ...library, lineno: deep })), own, own, own, own];
+  const frames = [
+    ...Array.from({ length: 26 }, (_, deep) => ({ ...library, lineno: deep })),
+    frame,
+    frame,
+    frame,
+    frame,
+  ];
   const data = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`key_${index}`, 'v'.repeat(90)]));
   const [raised] = exceptionEvent(w.clock.now()).exceptions;
   return exceptionEvent(w.clock.now().subtract({ minutes: nth }), {

@@ -66,8 +66,8 @@ test('databases are emptied for the next test', async () => {
   expect(await databases.empty()).toBe(true);
   const { rows } = await inPostgres('select id from organizations')(databases);
   const names = await withClickHouse(databases, async (client) => {
-    const found = await client.query({ query: 'SELECT metric FROM metric_names', format: 'JSONEachRow' });
-    return await found.json();
+    const result = await client.query({ query: 'SELECT metric FROM metric_names', format: 'JSONEachRow' });
+    return await result.json();
   });
   expect([rows, names]).toEqual([[], []]);
   await databases.release();

@@ -64,27 +64,27 @@ function fileOf(importer: string, target: string): string | null {
 
 /** Every set of files that import one another in a circle, directly or through others, each in alphabetical order. */
 export function findCycles(graph: ImportGraph): string[][] {
-  const found = new Map<string, { readonly index: number; low: number; isOpen: boolean }>();
+  const nodes = new Map<string, { readonly index: number; low: number; isOpen: boolean }>();
   const open: string[] = [];
   const cycles: string[][] = [];
   // Tarjan's algorithm: `low` is the earliest open file that can be reached from here.
   const visit = (file: string): { low: number } => {
-    const node = { index: found.size, low: found.size, isOpen: true };
-    found.set(file, node);
+    const node = { index: nodes.size, low: nodes.size, isOpen: true };
+    nodes.set(file, node);
     open.push(file);
     for (const imported of graph.get(file) ?? []) {
-      const known = found.get(imported);
+      const known = nodes.get(imported);
       if (known === undefined) node.low = Math.min(node.low, visit(imported).low);
       else if (known.isOpen) node.low = Math.min(node.low, known.index);
     }
     if (node.low === node.index) {
       const members = open.splice(open.indexOf(file));
-      for (const member of members) Object.assign(found.get(member) ?? {}, { isOpen: false });
+      for (const member of members) Object.assign(nodes.get(member) ?? {}, { isOpen: false });
       if (members.length > 1 || (graph.get(file) ?? []).includes(file)) cycles.push(members.toSorted());
     }
     return node;
   };
-  for (const file of graph.keys()) if (!found.has(file)) visit(file);
+  for (const file of graph.keys()) if (!nodes.has(file)) visit(file);
   return cycles;
 }
 
@@ -114,6 +114,6 @@ export function exportsWithoutCallers(files: readonly string[], callers: readonl
     return names
       .filter((name) => source.match(new RegExp(`\\b${name}\\b`, 'g'))?.length === 1)
       .map((name) => `${file}: ${name}`)
-      .filter((found) => !imported.has(found));
+      .filter((candidate) => !imported.has(candidate));
   });
 }

@@ -165,7 +165,7 @@ export function madeRows(columns: Columns): Rows {
     publication_id: 'publication',
   };
   const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [idOf('user')], useSchedule: false };
-  const own: typeof VALUES = {
+  const values: typeof VALUES = {
     ...VALUES,
     schedules: { ...VALUES['schedules'], rotation_config: { userIds: [idOf('user')] } },
     escalation_policies: { steps: [step] },
@@ -175,7 +175,7 @@ export function madeRows(columns: Columns): Rows {
     ORGANIZATION_TABLES.map(({ table }) => {
       const row = (columns.get(table) ?? []).map(({ name, type }) => {
         const kind = name === 'id' ? KINDS_OF_TABLES[table] : kinds[name];
-        const value = own[table]?.[name];
+        const value = values[table]?.[name];
         return [name, value !== undefined ? value : kind === undefined ? OF_TYPE[type] : idOf(kind)];
       });
       return [table, Object.fromEntries(row)];

@@ -88,11 +88,11 @@ async function giveBack(used: Idle): Promise<void> {
 }
 
 async function takeIdle<Item extends Reusable>(key: string): Promise<Item | null> {
-  const found = idle.find((other) => other.key === key);
-  if (found === undefined) return null;
-  idle = idle.filter((other) => other !== found);
-  if (await found.item.renew()) return found.item as Item;
-  await found.item.close();
+  const candidate = idle.find((other) => other.key === key);
+  if (candidate === undefined) return null;
+  idle = idle.filter((other) => other !== candidate);
+  if (await candidate.item.renew()) return candidate.item as Item;
+  await candidate.item.close();
   return null;
 }
 

@@ -15,8 +15,8 @@ export function watchedSession(session: Session, before: (sql: string) => Promis
   const watched = new Proxy(executor, {
     get(target, name) {
       if (name === 'executeQuery') return executeQuery;
-      const own: unknown = Reflect.get(target, name, target);
-      return typeof own === 'function' ? (own.bind(target) as unknown) : own;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
     },
   });
   const db: Session['db'] = new Kysely({ ...UNUSED, executor: watched });

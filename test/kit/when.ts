@@ -28,8 +28,8 @@ export async function whenDeleted({ clickhouse }: Pick<AppContext, 'clickhouse'>
 export function watchTransactions({ db }: Pick<AppContext, 'db'>): () => Promise<void> {
   const open = new Set<Promise<unknown>>();
   const { transaction } = db;
-  const watched: typeof transaction = async (...given) => {
-    const running = transaction(...given);
+  const watched: typeof transaction = async (...parameters) => {
+    const running = transaction(...parameters);
     const ended: Promise<unknown> = running.then(
       () => open.delete(ended),
       () => open.delete(ended),

@@ -48,19 +48,19 @@ describe.skipIf(!canRun)('the same samples in Prometheus', () => {
     const cases = fc.sample(RATIO_CASE, { numRuns: CASES, seed });
     const serviceId = newId('service');
     for (const kind of ['counter', 'gauge'] as const) {
-      const series = cases.flatMap((one, place) => (kindOf(one) === kind ? seriesOf(one, place) : []));
+      const series = cases.flatMap((example, place) => (kindOf(example) === kind ? seriesOf(example, place) : []));
       for (let from = 0; from < series.length; from += 500) await send(serviceId, series.slice(from, from + 500), kind);
     }
     const reader = new RuleReader(w.context.clickhouse);
-    const questions = cases.map((one, place): RuleQuestion => ({
+    const questions = cases.map((example, place): RuleQuestion => ({
       ruleId: newId('rule'),
       serviceId,
-      metricName: `${nameOf('e', place)}${one.selector} / ${nameOf('r', place)} * ${one.factor}`,
-      windowMinutes: one.windowMinutes,
-      aggregation: one.aggregation,
+      metricName: `${nameOf('e', place)}${example.selector} / ${nameOf('r', place)} * ${example.factor}`,
+      windowMinutes: example.windowMinutes,
+      aggregation: example.aggregation,
       keptSince: fromEpochMilliseconds(NOW_MS - 86_400_000),
     }));
-    const told = { values: 0, 'without data': 0, 'divided by nothing': 0, 'by increase()': 0 };
+    const counts = { values: 0, 'without data': 0, 'divided by nothing': 0, 'by increase()': 0 };
     for (const ageSteps of AGES) {
       const atMs = NOW_MS - ageSteps * STEP_MS;
       const { values } = await reader.evaluate(questions, fromEpochMilliseconds(atMs));
@@ -70,21 +70,21 @@ describe.skipIf(!canRun)('the same samples in Prometheus', () => {
         const expressions = [sides.map((side) => promqlOf(one, side)).join(' / ')];
         if (one.isWhole && one.aggregation === 'sum' && one.isCounter) {
           expressions.push(sides.map((side) => `sum(increase(${side}[${one.windowMinutes}m]))`).join(' / '));
-          told['by increase()'] += 1;
+          counts['by increase()'] += 1;
         }
         for (const expression of expressions) {
           const theirs = (await promql.evaluate(`${expression} * ${one.factor}`, atMs)).get('');
           const what = `seed ${seed}, case ${place}, ${ageSteps} steps ago: ${one.aggregation} of ${question.metricName} over ${one.windowMinutes} min`;
-          if (theirs === undefined) told['without data'] += 1;
-          else if (Number.isFinite(theirs)) told.values += 1;
-          else told['divided by nothing'] += 1;
+          if (theirs === undefined) counts['without data'] += 1;
+          else if (Number.isFinite(theirs)) counts.values += 1;
+          else counts['divided by nothing'] += 1;
           const expected = theirs === undefined || !Number.isFinite(theirs) ? null : theirs;
           expect(rounded(values.get(question.ruleId)), `${what}; ${expression}`).toBe(rounded(expected));
         }
       }
     }
     console.log(
-      `Prometheus ${promql.version}, seed ${seed}, ${CASES} cases at ${AGES.length} times: ${JSON.stringify(told)}`,
+      `Prometheus ${promql.version}, seed ${seed}, ${CASES} cases at ${AGES.length} times: ${JSON.stringify(counts)}`,
     );
   }, 600_000);
 
@@ -150,12 +150,12 @@ interface Step {
 
 const step = fc.record({
   rise: fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.integer({ min: 0, max: 40 }) }),
-  isReset: fc.integer({ min: 0, max: 29 }).map((one) => one === 0),
-  isGap: fc.integer({ min: 0, max: 5 }).map((one) => one === 0),
+  isReset: fc.integer({ min: 0, max: 29 }).map((draw) => draw === 0),
+  isGap: fc.integer({ min: 0, max: 5 }).map((draw) => draw === 0),
 });
 
 const RATIO_CASE: fc.Arbitrary<RatioCase> = fc.record({
-  isCounter: fc.integer({ min: 0, max: 3 }).map((one) => one > 0),
+  isCounter: fc.integer({ min: 0, max: 3 }).map((draw) => draw > 0),
   aggregation: fc.oneof(
     { weight: 4, arbitrary: fc.constant('sum' as const) },
     { weight: 1, arbitrary: fc.constantFrom<Aggregation>('avg', 'min', 'max', 'last', 'count') },

@@ -97,7 +97,7 @@ test('apps are asked to retry while the database is unavailable', async () => {
     db: { ...s.context.db, session },
     resources: [],
   })('RefreshToken');
-  const told = { error: 'temporarily_unavailable', statusCode: 503, cause: away };
-  await expect(adapter.find('a token')).rejects.toMatchObject(told);
-  await expect(adapter.consume('a token')).rejects.toMatchObject(told);
+  const fault = { error: 'temporarily_unavailable', statusCode: 503, cause: away };
+  await expect(adapter.find('a token')).rejects.toMatchObject(fault);
+  await expect(adapter.consume('a token')).rejects.toMatchObject(fault);
 });

@@ -33,7 +33,7 @@ class Memory {
   #verifier = '';
   state = () => 'a state';
   clientInformation = () => this.known;
-  saveClientInformation = (known: unknown) => void (this.known = known);
+  saveClientInformation = (information: unknown) => void (this.known = information);
   tokens = () => this.held;
   saveTokens = (held: unknown) => void (this.held = held);
   redirectToAuthorization = (url: URL) => void (this.asked = url);
@@ -41,7 +41,7 @@ class Memory {
   codeVerifier = () => this.#verifier;
   // eslint-disable-next-line typescript/no-explicit-any -- the SDKs have types of their own for the same
   #found: any;
-  saveDiscoveryState = (found: unknown) => void (this.#found = found);
+  saveDiscoveryState = (state: unknown) => void (this.#found = state);
   discoveryState = () => this.#found;
   invalidateCredentials(what: string) {
     if (what === 'all' || what === 'client') this.known = undefined;

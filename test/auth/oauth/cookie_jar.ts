@@ -17,7 +17,7 @@ export function openJar(): CookieJar {
   const headerFor = (path: string): string =>
     [...cookies.values()]
       .filter((cookie) => path === cookie.path || path.startsWith(cookie.path.replace(/\/?$/, '/')))
-      .toSorted((one, other) => other.path.length - one.path.length)
+      .toSorted((first, other) => other.path.length - first.path.length)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ');
   return {

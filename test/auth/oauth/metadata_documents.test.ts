@@ -65,7 +65,7 @@ test('the SDK connects by its document instead of registering', async () => {
     redirectToAuthorization: (url: URL) => void (asked = url),
     saveCodeVerifier: (text: string) => void (verifier = text),
     codeVerifier: () => verifier,
-    saveDiscoveryState: (found: unknown) => void (held['found'] = found),
+    saveDiscoveryState: (state: unknown) => void (held['found'] = state),
     discoveryState: () => held['found'],
   };
   expect(await auth(provider, { serverUrl: s.endpoint })).toBe('REDIRECT');

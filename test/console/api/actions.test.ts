@@ -17,8 +17,8 @@ function server(answer: (asked: Asked) => Response | null = () => null): Asked[]
     if (typeof body !== 'string') throw new Error('the body is no text');
     const asked = { path: new URL(url).pathname, body: JSON.parse(body) as Asked['body'] };
     all.push(asked);
-    const own = answer(asked);
-    if (own !== null) return own;
+    const reply = answer(asked);
+    if (reply !== null) return reply;
     await Promise.resolve();
     signal?.throwIfAborted();
     const result =
@@ -102,5 +102,8 @@ test('a server of an earlier version is asked for each by itself; an outage is t
     invoke('org_1', 'list_teams', {}, signal()),
     invoke('org_1', 'search_incidents', { limit: 1 }, signal()),
   ]);
-  expect(failed.map((one) => one.status === 'rejected' && isApiError(one.reason, 503))).toEqual([true, true]);
+  expect(failed.map((outcome) => outcome.status === 'rejected' && isApiError(outcome.reason, 503))).toEqual([
+    true,
+    true,
+  ]);
 });

@@ -50,7 +50,7 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
     ...(PREFETCHED.incident?.(INCIDENT) ?? []),
   ]);
   const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/page_queries.ts');
-  const found: unknown[] = [
+  const results: unknown[] = [
     await client.ensureQueryData(home.homeQuery(ORG)),
     await client.ensureQueryData(home.pagingProblemsQuery(ORG)),
     await client.ensureQueryData(incidents.incidentCountsQuery(ORG)),
@@ -60,7 +60,7 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
       queries.actionQuery(ORG, 'incidents', 'get_linked_incidents', { incidentId: INCIDENT }),
     ),
   ];
-  expect(found).toEqual([
+  expect(results).toEqual([
     'get_home {}',
     'get_paging_problems {}',
     'count_incidents {}',

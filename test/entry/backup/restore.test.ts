@@ -17,14 +17,14 @@ async function digests({ db }: AppContext): Promise<Record<string, string>> {
      and relname not in ('migrations', 'migrated_by', 'restorations', 'audit_log', 'audit_links', 'audit_heads', 'outbox', 'leases', 'series_days', 'ingest_refusals', 'installation')
      order by 1`,
   );
-  const found: Record<string, string> = {};
+  const hashes: Record<string, string> = {};
   for (const { name } of tables) {
     const row = await db.sql.row<{ digest: string }>(
       `select count(*) || ' ' || coalesce(md5(string_agg(t::text, E'\\n' order by t::text)), '') as digest from ${name} t`,
     );
-    found[name] = row?.digest ?? '';
+    hashes[name] = row?.digest ?? '';
   }
-  return found;
+  return hashes;
 }
 
 test('a restored installation has every row and gives the same answers', async () => {

@@ -66,11 +66,11 @@ test('every option that the README and the guides give to a command exists', asy
     read(file)
       .split('\n')
       .flatMap((line) => {
-        const found = [...known].filter(([name]) => new RegExp(`(^|tocsin -- |tocsin )${name}\\b`).test(line));
-        const [name, options] = found.toSorted(([a], [b]) => b.length - a.length)[0] ?? [];
+        const mentioned = [...known].filter(([name]) => new RegExp(`(^|tocsin -- |tocsin )${name}\\b`).test(line));
+        const [name, options] = mentioned.toSorted(([a], [b]) => b.length - a.length)[0] ?? [];
         if (options === undefined) return [];
-        const given = [...line.matchAll(/ (--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
-        return given
+        const written = [...line.matchAll(/ (--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
+        return written
           .filter((option) => option !== '--silent' && !options.includes(option))
           .map((option) => `${file}: ${name} ${option}`);
       }),
@@ -179,10 +179,10 @@ const GUIDED = MIGRATING.split(/^## (?=From )/m)
     const commands = [...section.matchAll(/npm run --silent tocsin -- (move-in [^`\n]+)/g)].map(([, line = '']) =>
       line.trim().split(/ +/),
     );
-    const given = [...section.matchAll(/`(--(?:from|key-file|base-url) [^`]+)`/g)].map(([, text = '']) =>
+    const written = [...section.matchAll(/`(--(?:from|key-file|base-url) [^`]+)`/g)].map(([, text = '']) =>
       text.split(' '),
     );
-    const changed = given.map(([option = '', value = '']) => {
+    const changed = written.map(([option = '', value = '']) => {
       const base = commands[0] ?? [];
       const replaced = option === '--base-url' ? [option] : ['--from', '--key-file'];
       const at = base.findIndex((word) => replaced.includes(word));

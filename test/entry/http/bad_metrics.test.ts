@@ -57,8 +57,8 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
       points: [...points, { name: 'load', value: 2, labels: { host: 'web-0' } }],
     });
     expect(answer.statusCode).toBe(202);
-    const told = answer.json();
-    expect(JSON.stringify(told)).toContain('a new series beyond the 3 that the service may have a day');
+    const answered = answer.json();
+    expect(JSON.stringify(answered)).toContain('a new series beyond the 3 that the service may have a day');
     const stored = (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
     expect(stored.map(({ labels }) => labels['host'] ?? '').toSorted((a, b) => a.localeCompare(b))).toEqual([
       'web-0',

@@ -113,8 +113,8 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('a Red
 /** Answers by the first of these texts that occurs in the statement; nothing otherwise. */
 function clickHouseThat(answers: Readonly<Record<string, readonly unknown[]>>, cluster?: string): ClickHouseClient {
   const query = async ({ query: text }: { query: string }) => {
-    const found = Object.entries(answers).find(([part]) => text.includes(part));
-    return { json: async () => found?.[1] ?? [] };
+    const entry = Object.entries(answers).find(([part]) => text.includes(part));
+    return { json: async () => entry?.[1] ?? [] };
   };
   return { query, layout: layoutOf(cluster), database: 'events' } as unknown as ClickHouseClient;
 }

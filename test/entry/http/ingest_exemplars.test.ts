@@ -127,9 +127,9 @@ test('exemplars of OpenTelemetry and of Prometheus keep their trace, whatever th
   const answer = await send('prometheus/write', body, wire.WRITE_V2_TYPE);
   expect(answer).toMatchObject({ statusCode: 204, headers: { 'x-prometheus-remote-write-exemplars-written': '1' } });
 
-  const found = await exemplars('wait{quantile="0.95"}', 4);
+  const stored = await exemplars('wait{quantile="0.95"}', 4);
   expect(
-    found.map(({ value, traceId, spanId }: { value: number; traceId: string; spanId: string }) => [
+    stored.map(({ value, traceId, spanId }: { value: number; traceId: string; spanId: string }) => [
       value,
       traceId,
       spanId,
@@ -140,7 +140,7 @@ test('exemplars of OpenTelemetry and of Prometheus keep their trace, whatever th
     [4.5, traceOf('v1'), SPAN],
     [5.5, traceOf('v2'), ''],
   ]);
-  expect(found[0]).toMatchObject({ labels: { route: '/pay' } });
+  expect(stored[0]).toMatchObject({ labels: { route: '/pay' } });
   expect(await exemplars('wait_bucket{route="/pay",le="1"}', 1)).toMatchObject([{ traceId: traceOf('json') }]);
   expect(await exemplars('other', 0)).toEqual([]);
 });

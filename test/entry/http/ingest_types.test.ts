@@ -94,8 +94,8 @@ test('types are of one service: what another says of the same name counts for it
 test('another type than before is told to the sender, counted and shown, and nothing is lost', async () => {
   await restart();
   await write(writeRequest(metadata('jobs', COUNTER), series('jobs', 1)));
-  const told = await write(writeRequest(metadata('jobs', GAUGE), series('jobs', 2), series('other', 3)));
-  expect(told).toMatchObject({
+  const answer = await write(writeRequest(metadata('jobs', GAUGE), series('jobs', 2), series('other', 3)));
+  expect(answer).toMatchObject({
     statusCode: 200,
     body: '1 metric has another type than before: jobs (gauge, before counter)',
   });
@@ -176,13 +176,13 @@ test('remote write 2.0: types, units, created timestamps and native histograms a
       'x-prometheus-remote-write-exemplars-written': '0',
     },
   });
-  const found = (await arrived()).map(({ name, labels, value, kind }) => ({
+  const points = (await arrived()).map(({ name, labels, value, kind }) => ({
     name,
     labels: { ...labels },
     value,
     kind,
   }));
-  expect(found).toEqual(
+  expect(points).toEqual(
     expect.arrayContaining([
       { name: 'jobs_count', labels: { zone: 'a' }, value: 3, kind: 'gauge' },
       { name: 'orders', labels: {}, value: 0, kind: 'start' },

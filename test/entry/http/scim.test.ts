@@ -153,8 +153,8 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   const list = () => browser.post(`/organizations/${w.orgId}/actions/list_services`, {});
   expect([(await list()).status, (await w.call('list_services', {}, { key })).status]).toEqual([200, 200]);
 
-  const found = await idp.ask('GET', `/Users?filter=${encodeURIComponent(`userName eq "${anna.email}"`)}`);
-  expect(found.body.Resources[0]).toMatchObject({ id: anna.userId, active: true });
+  const answer = await idp.ask('GET', `/Users?filter=${encodeURIComponent(`userName eq "${anna.email}"`)}`);
+  expect(answer.body.Resources[0]).toMatchObject({ id: anna.userId, active: true });
   await idp.patch(`/Users/${anna.userId}`, [{ op: 'Replace', path: 'active', value: 'False' }]);
   expect([(await list()).status, (await w.call('list_services', {}, { key })).status]).toEqual([401, 401]);
   expect((await w.expectOk('who_is_on_call', { teamId })).onCall ?? []).toEqual([]);

@@ -14,11 +14,11 @@ test('a search by POST answers as the same query by GET', async () => {
   await idp.group('SRE');
   const filter = 'userName sw "b" or userName sw "c"';
   const asked = { schemas: [SEARCH], filter, startIndex: 2, count: 1, attributes: ['userName', 'active'] };
-  const found = await idp.ask('POST', '/Users/.search', asked);
+  const answer = await idp.ask('POST', '/Users/.search', asked);
   const query = new URLSearchParams({ filter, startIndex: '2', count: '1', attributes: 'userName,active' });
-  expect(found.status).toBe(200);
-  expect(found.body).toEqual((await idp.ask('GET', `/Users?${query.toString()}`)).body);
-  expect(found.body).toMatchObject({ totalResults: 2, Resources: [{ userName: 'c@example.com' }] });
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual((await idp.ask('GET', `/Users?${query.toString()}`)).body);
+  expect(answer.body).toMatchObject({ totalResults: 2, Resources: [{ userName: 'c@example.com' }] });
   const groups = await idp.ask('POST', '/Groups/.search', { schemas: [SEARCH], filter: 'displayName eq "SRE"' });
   expect(groups.body).toMatchObject({ totalResults: 1, Resources: [{ displayName: 'SRE' }] });
   expect((await idp.ask('POST', '/Users/.search', [])).status).toBe(400);
@@ -115,7 +115,7 @@ test('the provider of another organization finds, names and changes nobody', asy
   const userId = await idp.user('anna@example.com', { externalId: 'x1' });
   const groupId = await idp.group('Payments', [userId]);
   const stranger = await identityProvider(await w.forOrganization());
-  const own = await stranger.group('Own');
+  const group = await stranger.group('Own');
   const before = [(await idp.ask('GET', `/Users/${userId}`)).body, (await idp.ask('GET', `/Groups/${groupId}`)).body];
   const change = { schemas: [PATCH_SCHEMA], Operations: [{ op: 'replace', path: 'active', value: false }] };
   const rename = { schemas: [PATCH_SCHEMA], Operations: [{ op: 'replace', path: 'displayName', value: 'Evil' }] };
@@ -130,11 +130,13 @@ test('the provider of another organization finds, names and changes nobody', asy
     await stranger.ask('DELETE', `/Groups/${groupId}`),
   ];
   expect(asked.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 404));
-  const members = await stranger.patch(`/Groups/${own}`, [{ op: 'add', path: 'members', value: [{ value: userId }] }]);
+  const members = await stranger.patch(`/Groups/${group}`, [
+    { op: 'add', path: 'members', value: [{ value: userId }] },
+  ]);
   expect(members).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
   for (const filter of [`id eq "${userId}"`, 'externalId eq "x1"', 'userName eq "anna@example.com"']) {
-    const found = await stranger.ask('GET', `/Users?filter=${encodeURIComponent(filter)}`);
-    expect(found.body.totalResults, filter).toBe(0);
+    const answer = await stranger.ask('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect(answer.body.totalResults, filter).toBe(0);
   }
   const after = [(await idp.ask('GET', `/Users/${userId}`)).body, (await idp.ask('GET', `/Groups/${groupId}`)).body];
   expect(after).toEqual(before);

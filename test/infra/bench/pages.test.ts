@@ -12,7 +12,7 @@ test('a page that two look for at the same time is counted once', async () => {
   const form = { StatusCallback: 'http://localhost/notification_1' };
   const requests = [{ seq: 1, method: 'POST', status: 201, receivedAtMs: 1_000, form }];
   const server = createServer((_, response) => {
-    if (waiting.push(response) === 2) for (const one of waiting) one.end(JSON.stringify({ requests }));
+    if (waiting.push(response) === 2) for (const held of waiting) held.end(JSON.stringify({ requests }));
   });
   server.listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

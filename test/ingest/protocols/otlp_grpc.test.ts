@@ -50,8 +50,8 @@ test("OpenTelemetry's exporter over gRPC is taken as over HTTP, with and without
     meter.createHistogram(`wait_${compression}`, { unit: 's' }).record(0.3);
     await provider.shutdown();
   }
-  const found = (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
-  const named = (name: string) => found.filter((point) => point.name === name && point.kind !== 'start');
+  const points = (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+  const named = (name: string) => points.filter((point) => point.name === name && point.kind !== 'start');
   for (const compression of ['none', 'gzip']) {
     expect(named(`orders_${compression}`)).toMatchObject([{ labels: { country: 'NL' }, value: 3, kind: 'counter' }]);
     expect(named(`wait_${compression}_count`)).toMatchObject([{ value: 1, kind: 'counter' }]);

@@ -41,31 +41,31 @@ const sum = (name: string, temporality: number, isMonotonic: number, value: numb
 const point = (...fields: Buffer[]) => Buffer.concat([time, ...fields]);
 
 describe('recorded requests of the OpenTelemetry SDK for JavaScript', () => {
-  const own = 'host.name=kit-host,';
+  const host = 'host.name=kit-host,';
   const scope = 'otel_scope_name=kit,';
   const service = 'service.name=kit-otel';
   const buckets = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 6, 6];
   const bounds = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000, '+Inf'];
   const requests = (kind: string) => [
-    `kit.requests{code=200,${own}${scope}route=/a,${service}} 3 ${kind}`,
-    `kit.requests{code=500,${own}${scope}route=/b,${service}} 2 ${kind}`,
+    `kit.requests{code=200,${host}${scope}route=/a,${service}} 3 ${kind}`,
+    `kit.requests{code=500,${host}${scope}route=/b,${service}} 2 ${kind}`,
   ];
   const latency = (kind: string) => [
-    `kit.latency_count{${own}${scope}route=/a,${service}} 6 ${kind}`,
-    `kit.latency_sum{${own}${scope}route=/a,${service}} 9518 ${kind}`,
-    `kit.latency_min{${own}${scope}route=/a,${service}} 1 gauge`,
-    `kit.latency_max{${own}${scope}route=/a,${service}} 9000 gauge`,
+    `kit.latency_count{${host}${scope}route=/a,${service}} 6 ${kind}`,
+    `kit.latency_sum{${host}${scope}route=/a,${service}} 9518 ${kind}`,
+    `kit.latency_min{${host}${scope}route=/a,${service}} 1 gauge`,
+    `kit.latency_max{${host}${scope}route=/a,${service}} 9000 gauge`,
   ];
   const rest = (kind: string) => [
-    `kit.inflight{${own}${scope}${service}} 3 gauge`,
-    `kit.temp{${own}${scope}${service}} 21.5 gauge`,
-    `kit.obs{${own}${scope}${service},zone=a} 7.25 gauge`,
-    `kit.obscount{${own}${scope}${service}} 1234567890123 ${kind}`,
+    `kit.inflight{${host}${scope}${service}} 3 gauge`,
+    `kit.temp{${host}${scope}${service}} 21.5 gauge`,
+    `kit.obs{${host}${scope}${service},zone=a} 7.25 gauge`,
+    `kit.obscount{${host}${scope}${service}} 1234567890123 ${kind}`,
   ];
   const withDeltas = [
     ...requests('delta'),
     ...buckets.map(
-      (count, i) => `kit.latency_bucket{${own}le=${bounds[i]},${scope}route=/a,${service}} ${count} delta`,
+      (count, i) => `kit.latency_bucket{${host}le=${bounds[i]},${scope}route=/a,${service}} ${count} delta`,
     ),
     ...latency('delta'),
     ...rest('delta'),
@@ -88,7 +88,7 @@ describe('recorded requests of the OpenTelemetry SDK for JavaScript', () => {
           '76.1093...82.9977',
           '394.806...430.539',
           '8933.44...9741.98',
-        ].map((range) => `kit.latency_bucket{${own}${scope}route=/a,${service},vmrange=${range}} 1 counter`),
+        ].map((range) => `kit.latency_bucket{${host}${scope}route=/a,${service},vmrange=${range}} 1 counter`),
         ...requests('counter'),
         ...rest('counter'),
       ],

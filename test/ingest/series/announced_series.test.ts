@@ -8,8 +8,8 @@ const SERVICE = 'service_a' as Id<'service'>;
 const OTHER = 'service_b' as Id<'service'>;
 const T0 = 1_795_258_360_000;
 
-function tell(told: AnnouncedSeries, at: number, service = SERVICE): boolean {
-  const telling = told.begin();
+function tell(announced: AnnouncedSeries, at: number, service = SERVICE): boolean {
+  const telling = announced.begin();
   const isDue = telling.isDue(service, 7n, at);
   telling.commit();
   return isDue;

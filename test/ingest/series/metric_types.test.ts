@@ -49,10 +49,10 @@ test('what could not be written is written later', async () => {
 
 test('types of the services that were not heard of for longest are forgotten, unless they are to be written', async () => {
   const services = away();
-  const told = await services.of(serviceOf(0));
-  told.tell('m', GAUGE);
+  const types = await services.of(serviceOf(0));
+  types.tell('m', GAUGE);
   const quiet = await services.of(serviceOf(1));
   for (let i = 2; i < 300; i += 1) await services.of(serviceOf(i));
-  expect(await services.of(serviceOf(0))).toBe(told);
+  expect(await services.of(serviceOf(0))).toBe(types);
   expect(await services.of(serviceOf(1))).not.toBe(quiet);
 });

@@ -276,7 +276,7 @@ test('the links of a person who has left neither act nor show the incident', asy
   for (const method of ['GET', 'POST'] as const) {
     const { status, body } = await follow(w, links['Acknowledge'], method);
     expect(status).toBe(403);
-    for (const told of ['checkout', 'latency']) expect(body).not.toContain(told);
+    for (const word of ['checkout', 'latency']) expect(body).not.toContain(word);
   }
   expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
 });

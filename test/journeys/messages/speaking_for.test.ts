@@ -82,11 +82,11 @@ describe('a number that somebody else entered', () => {
       const { w, teamId, olga, memberId, page } = await olgaIsPaged();
       const rosa = await w.given.user({ role, name: 'Rosa' });
       const narrow = await w.given.apiKey({ permissions: ['oncall:view', 'oncall:edit'] });
-      const own = await w.expectOk('create_team', { name: 'Own' }, { key: rosa.key });
+      const ownTeam = await w.expectOk('create_team', { name: 'Own' }, { key: rosa.key });
       for (const key of [rosa.key, narrow]) {
         const asked = [
           await w.call('update_team_member', { memberId, phone: PHONE }, { key }),
-          await w.call('add_team_member', { teamId: own.teamId, userId: olga.userId, phone: PHONE }, { key }),
+          await w.call('add_team_member', { teamId: ownTeam.teamId, userId: olga.userId, phone: PHONE }, { key }),
         ];
         expect(asked.map(({ status, body }) => [status, body.code])).toEqual(asked.map(() => [403, 'forbidden']));
         expect(asked[0]!.body.detail).toContain('role owner');
@@ -94,7 +94,7 @@ describe('a number that somebody else entered', () => {
       expect(
         (await w.expectOk('list_teams')).teams.flatMap((team: { members: object[] }) => team.members),
       ).toMatchObject([{ phone: null }]);
-      const teams = await w.call('add_team_member', { teamId: own.teamId, userId: olga.userId }, { key: rosa.key });
+      const teams = await w.call('add_team_member', { teamId: ownTeam.teamId, userId: olga.userId }, { key: rosa.key });
       expect(teams.status, 'without a number everybody may').toBe(200);
       await w.expectOk('add_team_member', { teamId, userId: rosa.userId, phone: PHONE }, { key: rosa.key });
       await storesOf(w.context.db.session()).phoneNumbers.confirm(rosa.userId, PHONE, w.clock.now());

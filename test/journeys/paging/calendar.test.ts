@@ -144,10 +144,10 @@ describe('the calendar of a schedule', () => {
     expect((await read(w, url, { 'if-none-match': String(first.headers['etag']) })).status).toBe(304);
     w.clock.advance({ hours: 24 * 5 });
     const later = await read(w, url);
-    const known = new Map(eventsOf(first.body).map((event) => [event.uid, event]));
-    const still = eventsOf(later.body).filter(({ uid }) => known.has(uid));
+    const before = new Map(eventsOf(first.body).map((event) => [event.uid, event]));
+    const still = eventsOf(later.body).filter(({ uid }) => before.has(uid));
     expect(still.length).toBeGreaterThan(80);
-    for (const event of still.slice(0, -1)) expect(event).toEqual(known.get(event.uid));
+    for (const event of still.slice(0, -1)) expect(event).toEqual(before.get(event.uid));
   });
 
   test('stamps its events anew whenever anything that decides them changes, and never with an earlier time', async () => {

@@ -215,16 +215,16 @@ describe('the clock of the database', () => {
 
   test('is followed when it is set, and that is logged', async () => {
     const { world, source } = machine();
-    const told: object[] = [];
+    const jumps: object[] = [];
     let database = world.now();
-    const log = { ...silentLog, warn: (fields: object) => void told.push(fields) };
+    const log = { ...silentLog, warn: (fields: object) => void jumps.push(fields) };
     const clock = databaseClock(async () => database.epochMilliseconds, log, source);
     await clock.compare();
     expect(apart(clock, world)).toBe(0);
     database = database.subtract({ hours: 1 });
     await clock.compare();
     expect(apart(clock, { now: () => database })).toBe(0);
-    expect(told).toEqual([{ bySeconds: -3600 }]);
+    expect(jumps).toEqual([{ bySeconds: -3600 }]);
   });
 
   test('does not count as wrong because it answers slowly', async () => {

@@ -214,11 +214,11 @@ test('whoever has a number in another team only is refused with what to do, in t
   const bea = await w.staff.responder(teamId, 'Bea');
   const channels = { smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: false };
   await w.expectOk('update_team_member', { memberId: bea.memberId, ...channels });
-  const own = { teamId: null, phone: null, ...channels };
+  const contact = { teamId: null, phone: null, ...channels };
   await givePassword(w, bea.userId);
   const browser = await signedIn(w, bea.email);
   const me = (await browser.invoke(w.orgId, 'get_me')).body.result;
-  expect((await browser.invoke(w.orgId, 'update_own_contact', { ...own, basedOn: me.own })).status).toBe(200);
+  expect((await browser.invoke(w.orgId, 'update_own_contact', { ...contact, basedOn: me.own })).status).toBe(200);
   const refused = await reassign({ userId: bea.userId });
   expect([refused.status, refused.body.detail]).toEqual([
     409,

@@ -359,8 +359,8 @@ describe('one answer for all', () => {
     const mail = post.mails[3]!;
     expect(mail.subject).toBe('[Tocsin] 7 more incidents');
     expect(mail.text?.match(/^Acknowledge: /gm)).toHaveLength(7);
-    const one = /^Resolve: http:\/\/tocsin\.test(\S+)$/m.exec(mail.text ?? '')?.[1] ?? '';
-    expect((await w.app.inject({ method: 'POST', url: one })).body).toContain('Resolved. Thank you.');
+    const path = /^Resolve: http:\/\/tocsin\.test(\S+)$/m.exec(mail.text ?? '')?.[1] ?? '';
+    expect((await w.app.inject({ method: 'POST', url: path })).body).toContain('Resolved. Thank you.');
     const all = post.linksOf(mail)['Acknowledge all of them']!.replace('http://tocsin.test', '');
     const page = (await w.app.inject({ method: 'GET', url: all })).body;
     expect(page).toContain('Acknowledge 6 incidents?');

@@ -7,7 +7,7 @@ const EXAMPLES = import.meta.resolve('../example_workloads.ts');
 
 test('work is counted the same in every run, and work that grows faster than its input is found', async () => {
   expect(await countWork(EXAMPLES, [100, 100])).toEqual(await countWork(EXAMPLES, [100, 100]));
-  expect((await beyondLinear(EXAMPLES, 300)).map((found) => found.split(':')[0])).toEqual([
+  expect((await beyondLinear(EXAMPLES, 300)).map((fault) => fault.split(':')[0])).toEqual([
     'a pattern that begins anew in each run',
     'a search from each place to the end',
     'code that compares each with each',

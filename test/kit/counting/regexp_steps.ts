@@ -216,9 +216,9 @@ function testerOf(source: string, flags: string): (code: number) => boolean {
   const before = testers.get(key);
   if (before !== undefined) return before;
   const pattern = new RegExp(`^${source}$`, flags.replaceAll(/[gydm]/g, ''));
-  const known: (boolean | undefined)[] = [];
+  const answers: (boolean | undefined)[] = [];
   const tester = (code: number): boolean =>
-    (known[code] ??= nativeExec.call(pattern, String.fromCodePoint(code)) !== null);
+    (answers[code] ??= nativeExec.call(pattern, String.fromCodePoint(code)) !== null);
   testers.set(key, tester);
   return tester;
 }

@@ -88,11 +88,11 @@ function watchTexts(searches: Search[], texts: Map<string, number>, characters: 
       const from = this.global || this.sticky ? this.lastIndex : 0;
       const match = exec.call(this, text);
       const { source, flags } = this;
-      const found = match === null ? null : { index: match.index, end: match.index + match[0].length };
+      const range = match === null ? null : { index: match.index, end: match.index + match[0].length };
       if (searches.length >= SEARCHES_MAX) throw new Error(`more than ${SEARCHES_MAX} searches`);
       const place = texts.get(text) ?? texts.size;
       texts.set(text, place);
-      searches.push({ source, flags, text: place, from, found });
+      searches.push({ source, flags, text: place, from, found: range });
       return match;
     },
   });

@@ -152,7 +152,7 @@ test.each(AGGREGATIONS)('%s agrees with a slow walk over every millisecond', (ag
 
 test('the increases of the buckets add up to that of the whole, however it is cut and shuffled', () => {
   const counters = fc.uniqueArray(
-    sample.map((found): Sample => ({ ...found, kind: 'counter' })),
+    sample.map((drawn): Sample => ({ ...drawn, kind: 'counter' })),
     { selector: ({ at }) => at, maxLength: 20 },
   );
   fc.assert(

@@ -102,16 +102,16 @@ interface Addend {
 /** Reference of an aggregation: the addends of a series, and how those of a bucket are combined. */
 interface Meaning {
   readonly choose: (ordered: readonly Sample[], stepMs: number) => readonly Addend[];
-  readonly combine: (found: readonly number[]) => number;
+  readonly combine: (numbers: readonly number[]) => number;
 }
 
 const MEANINGS: Readonly<Record<Aggregation, Meaning>> = {
-  avg: { choose: values, combine: (found) => total(found) / found.length },
+  avg: { choose: values, combine: (numbers) => total(numbers) / numbers.length },
   sum: { choose: addends, combine: total },
-  min: { choose: values, combine: (found) => found.reduce((a, b) => Math.min(a, b)) },
-  max: { choose: values, combine: (found) => found.reduce((a, b) => Math.max(a, b)) },
+  min: { choose: values, combine: (numbers) => numbers.reduce((a, b) => Math.min(a, b)) },
+  max: { choose: values, combine: (numbers) => numbers.reduce((a, b) => Math.max(a, b)) },
   last: { choose: lastOfEach, combine: total },
-  count: { choose: values, combine: (found) => found.length },
+  count: { choose: values, combine: (numbers) => numbers.length },
 };
 
 function values(ordered: readonly Sample[]): readonly Addend[] {
@@ -135,7 +135,7 @@ function lastOfEach(samples: readonly Sample[], stepMs: number): readonly Addend
 function fold(
   addends: readonly Addend[],
   { fromMs, toMs, stepMs }: Buckets,
-  combine: (found: readonly number[]) => number,
+  combine: (numbers: readonly number[]) => number,
 ): readonly BucketValue[] {
   const found = new Map<number, number[]>();
   for (const { at, value } of addends) {
@@ -149,6 +149,6 @@ function fold(
   return buckets.map(([at, inBucket]) => ({ at, value: combine(inBucket) }));
 }
 
-function total(found: readonly number[]): number {
-  return found.reduce((sum, value) => sum + value, 0);
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, value) => sum + value, 0);
 }

@@ -68,10 +68,10 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
         },
         ...(body === undefined && text === undefined ? {} : { payload: text ?? JSON.stringify(body) }),
       });
-      for (const given of [response.headers['set-cookie'] ?? []].flat()) {
-        const value = given.includes('Max-Age=0') ? null : given.split(';')[0]!;
-        if (given.includes('tocsin_device=')) browser.device = value;
-        else if (given.includes('tocsin_provider=')) browser.attempt = value;
+      for (const cookie of [response.headers['set-cookie'] ?? []].flat()) {
+        const value = cookie.includes('Max-Age=0') ? null : cookie.split(';')[0]!;
+        if (cookie.includes('tocsin_device=')) browser.device = value;
+        else if (cookie.includes('tocsin_provider=')) browser.attempt = value;
         else browser.cookie = value;
       }
       const isJson = String(response.headers['content-type']).includes('json;');

@@ -73,8 +73,8 @@ export async function startRedisCluster(program = 'redis-server'): Promise<Redis
         const slot = Number(await ask(port, 'cluster', 'keyslot', key));
         const ranges = await ask(port, 'cluster', 'slots');
         if (!Array.isArray(ranges)) continue;
-        const found = (ranges as [number, number, [string, number]][]).find(([from, to]) => from <= slot && slot <= to);
-        if (found !== undefined) return found[2][1];
+        const range = (ranges as [number, number, [string, number]][]).find(([from, to]) => from <= slot && slot <= to);
+        if (range !== undefined) return range[2][1];
       }
       return 0;
     },

@@ -187,7 +187,7 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
     },
     removeMessages: () => void messages.splice(0),
     async press(app, { placeId, user, button, ts, triggerId = `${(count += 1)}`, nowMs: at, secret, value }) {
-      const message = messages.find((one) => one.ts === (ts ?? messages[0]?.ts));
+      const message = messages.find((candidate) => candidate.ts === (ts ?? messages[0]?.ts));
       const element = message?.blocks
         .find(({ type }) => type === 'actions')
         ?.elements.find(({ action_id: id }: { action_id: string }) => id === button);

@@ -289,15 +289,15 @@ export function zabbix(media: 'PagerDuty' | 'Opsgenie' | 'VictorOps', service: A
       parameter,
       [...macros].reduce((text, [macro, meant]) => text.replaceAll(macro, meant), value),
     ]);
-    const own = {
+    const values = {
       token: service.key,
       opsgenie_token: service.key,
       opsgenie_api: `${service.url}/api/alerts/opsgenie/v2/alerts/`,
       opsgenie_web: 'http://tocsin.example/',
       vops_endpoint: `${service.url}/api/alerts/victorops/${service.key}/`,
     };
-    const known = Object.entries(own).filter(([parameter]) => Object.hasOwn(parameters, parameter));
-    const input = JSON.stringify({ ...Object.fromEntries(filled), ...Object.fromEntries(known) });
+    const accepted = Object.entries(values).filter(([parameter]) => Object.hasOwn(parameters, parameter));
+    const input = JSON.stringify({ ...Object.fromEntries(filled), ...Object.fromEntries(accepted) });
     return (await run(['zabbix_js', '-s', file, '-p', input], {})).code === 0;
   };
   return { service, isPersistent: false, fire: (name) => notify(name, true), resolve: (name) => notify(name, false) };

@@ -30,12 +30,12 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
-let told: NewOrRegressed[];
+let messages: NewOrRegressed[];
 let runtime: GroupingRuntime;
 let serviceId: Id<'service'>;
 beforeEach(async () => {
   ({ serviceId } = await w.given.service());
-  told = [];
+  messages = [];
   runtime = {
     db: w.context.db,
     eventCipher: CIPHER,
@@ -44,7 +44,7 @@ beforeEach(async () => {
     sourceMaps: w.context.actions.sourceMaps,
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),
     newGroupsPerMinute: Infinity,
-    onNewOrRegressed: async (_unit, groups) => void told.push(...groups),
+    onNewOrRegressed: async (_unit, groups) => void messages.push(...groups),
   };
 });
 
@@ -72,7 +72,7 @@ async function groups(): Promise<Group[]> {
 
 /** Returns the number of events in each group, by title. */
 async function counts(): Promise<Record<string, number>> {
-  const found = await groups();
+  const stored = await groups();
   const result = await w.context.clickhouse.query({
     query:
       'SELECT group_id AS id, toUInt32(uniqExact(event_id)) AS events FROM exception_events WHERE service_id = {service:UUID} GROUP BY group_id',
@@ -80,14 +80,14 @@ async function counts(): Promise<Record<string, number>> {
     format: 'JSONEachRow',
   });
   const events = new Map((await result.json<{ id: string; events: number }>()).map((row) => [row.id, row.events]));
-  return Object.fromEntries(found.map(({ id, title }) => [title, events.get(uuidOf(id)) ?? 0]));
+  return Object.fromEntries(stored.map(({ id, title }) => [title, events.get(uuidOf(id)) ?? 0]));
 }
 
 test('events find their groups, and each new group opens incidents once', async () => {
   const [first, second] = [await event('out of beans'), await event('out of milk')];
   await run([first, second, await event('out of beans')]);
   expect(await counts()).toEqual({ 'out of beans': 2, 'out of milk': 1 });
-  expect(told).toMatchObject([
+  expect(messages).toMatchObject([
     {
       orgId: w.orgId,
       serviceId,
@@ -106,7 +106,7 @@ test('a job that runs twice stores and tells once', async () => {
   await run(events);
   await run(events, 2);
   expect(await counts()).toEqual({ 'out of beans': 1 });
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
 });
 
 test('events that ClickHouse did not accept at first are there after the next attempt, and open incidents once', async () => {
@@ -118,7 +118,7 @@ test('events that ClickHouse did not accept at first are there after the next at
   runtime = { ...runtime, exceptionWriter: writer };
   await run(events, 3);
   expect(await counts()).toEqual({ 'out of beans': 1 });
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
 });
 
 test('a store that is away for a moment is waited for', async () => {
@@ -131,7 +131,7 @@ test('a store that is away for a moment is waited for', async () => {
   await run([await event('out of beans')]);
   expect(insert).toHaveBeenCalledTimes(2);
   expect(await counts()).toEqual({ 'out of beans': 1 });
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
 });
 
 test('a new group whose incidents could not be opened is not stored, and opens them at the next attempt', async () => {
@@ -142,7 +142,7 @@ test('a new group whose incidents could not be opened is not stored, and opens t
   expect(await groups()).toEqual([]);
   runtime = { ...runtime, onNewOrRegressed };
   await run(events, 2);
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
 });
 
 test('large jobs are read in a thread and stored by themselves, so that nobody waits for them', async () => {
@@ -181,7 +181,7 @@ test('a large event is filtered and loses its secret fields like any other', asy
   const writer = runtime.exceptionWriter;
   const stored: GroupedEvent['event'][] = [];
   const insert = async (grouped: readonly GroupedEvent[], token: string): Promise<void> => {
-    stored.push(...grouped.map((one) => one.event));
+    stored.push(...grouped.map((grouping) => grouping.event));
     await writer.insert(grouped, token);
   };
   runtime = { ...runtime, exceptionWriter: { insert, deleteService: async () => {} } };
@@ -262,7 +262,7 @@ describe('a service that is gone', () => {
     await w.expectOk('delete_service', { serviceId });
     await run([await event('out of beans')]);
     expect(await groups()).toEqual([]);
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
   });
 });
 

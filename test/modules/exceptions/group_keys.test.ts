@@ -186,11 +186,11 @@ describe('merged by a person', () => {
   test('a merge that cannot be is refused at its field, and changes nothing', async () => {
     await arrive(logged('payment refused by bank'), logged('no stock left'));
     const [a, b] = (await groups()).map(({ id }) => id);
-    const own = serviceId;
+    const ownId = serviceId;
     ({ serviceId } = await w.given.service());
     await arrive(logged('of another service'));
     const [foreign] = await groups();
-    serviceId = own;
+    serviceId = ownId;
     const refusals = [
       [{ intoGroupId: a, groupIds: [foreign!.id] }, 'invalid_input', 'groupIds[0]'],
       [{ intoGroupId: a, groupIds: [b, a] }, 'invalid_input', 'groupIds[1]'],

@@ -47,11 +47,11 @@ describe('columns', () => {
         expect(times.toSorted((a, b) => a - b)).toEqual(times);
         expect(new Set(times).size).toBe(times.length);
         for (const [index, { times: own, values }] of all.entries()) {
-          const found = times.flatMap((at, row) => {
+          const points = times.flatMap((at, row) => {
             const value = columns[index]![row];
             return value === null || value === undefined ? [] : [[Math.round(at * 1_000), value]];
           });
-          expect(found).toEqual(own.map((at, row) => [at, values[row]]));
+          expect(points).toEqual(own.map((at, row) => [at, values[row]]));
         }
       }),
     );

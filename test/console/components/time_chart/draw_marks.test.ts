@@ -46,8 +46,8 @@ test('no label lies over another one or outside of the plot, and none of the fir
     maxLength: 12,
   });
   fc.assert(
-    fc.property(lines, (given) => {
-      const sorted = given.toSorted(([a], [b]) => a - b);
+    fc.property(lines, (drawn) => {
+      const sorted = drawn.toSorted(([a], [b]) => a - b);
       const labels = place(...sorted).flatMap((label) =>
         label === null ? [] : [[label.x, label.x + widthOf(label.text), label.row] as const],
       );

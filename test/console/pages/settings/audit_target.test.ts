@@ -36,5 +36,5 @@ test('actions, fields and ids in details are said in words', () => {
   expect(fieldText('group_ids')).toBe('Group');
   expect(fieldText('id')).toBe('Id');
   const id = 'user_01k9z7c9d0e1f2g3h4j5k6m7np';
-  expect(withNames(`["${id}","team_1"]`, (known) => (known === id ? 'Bram' : undefined))).toBe('["Bram","team_1"]');
+  expect(withNames(`["${id}","team_1"]`, (asked) => (asked === id ? 'Bram' : undefined))).toBe('["Bram","team_1"]');
 });

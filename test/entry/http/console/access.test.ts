@@ -76,8 +76,8 @@ describe.each(EACH)('%s', (name, operation) => {
   });
 
   test.runIf(hasBody)('refuses every fault of shape with its path', async () => {
-    const own = Object.entries(operation.input.properties).filter(([property]) => property in bodyOf(operation));
-    const schema = { ...operation.input, properties: Object.fromEntries(own), required: [] };
+    const properties = Object.entries(operation.input.properties).filter(([property]) => property in bodyOf(operation));
+    const schema = { ...operation.input, properties: Object.fromEntries(properties), required: [] };
     for (const { fault, path, body } of faultyBodies(schema, bodyOf(operation))) {
       const answer = await askAs(browsers.owner, operation, { text: body });
       const description = `${fault} at ${path}: ${body} answered ${answer.text}`;

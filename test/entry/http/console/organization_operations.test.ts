@@ -41,10 +41,10 @@ describe('several reads in one request', () => {
       { action: 'count_incidents', input: {} },
     );
     expect(status).toBe(200);
-    const found = body.result.answers.map((answer: { problem?: { status: number; code: string } }) =>
+    const outcomes = body.result.answers.map((answer: { problem?: { status: number; code: string } }) =>
       answer.problem === undefined ? 'done' : `${answer.problem.status} ${answer.problem.code}`,
     );
-    expect(found).toEqual(['403 forbidden', '400 invalid_input', '404 unknown_action', '404 not_found', 'done']);
+    expect(outcomes).toEqual(['403 forbidden', '400 invalid_input', '404 unknown_action', '404 not_found', 'done']);
     expect(body.result.answers[1].problem.errors).toMatchObject([{ path: 'limit' }]);
   });
 

@@ -108,11 +108,11 @@ test('every setting that a guide names exists', () => {
   const settings = Object.values<Setting>(SETTINGS).flatMap(({ variable, isSecret }) =>
     isSecret === true ? [variable, `${variable}_FILE`] : [variable],
   );
-  const known = new Set([...settings, 'PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE', 'CRON_TZ']);
+  const variables = new Set([...settings, 'PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE', 'CRON_TZ']);
   for (const { file, markdown } of guides) {
     const named = [...markdown.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
     // OpenTelemetry's own are read by its library.
-    const unknown = named.filter((name) => !known.has(name) && !name.startsWith('OTEL_'));
+    const unknown = named.filter((name) => !variables.has(name) && !name.startsWith('OTEL_'));
     expect(unknown, file).toEqual([]);
   }
 });

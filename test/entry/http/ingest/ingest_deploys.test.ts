@@ -30,14 +30,14 @@ const deploys = () =>
 test('a pipeline tells of a deploy with the ingestion key, and it marks the bars of exceptions', async () => {
   const [group] = await groupAndStore(w, service.serviceId, [eventAt(w)]);
   const finishedAt = w.clock.now().subtract({ hours: 24 });
-  const told = { release: 'shop@1.4.0', environment: 'staging', name: 'blue', url: 'https://ci.example/1' };
-  const first = await tell({ ...told, finishedAt: finishedAt.toString() });
+  const deploy = { release: 'shop@1.4.0', environment: 'staging', name: 'blue', url: 'https://ci.example/1' };
+  const first = await tell({ ...deploy, finishedAt: finishedAt.toString() });
   expect(first).toMatchObject({
     status: 201,
     body: { serviceId: service.serviceId, release: 'shop@1.4.0', environment: 'staging' },
   });
   // The same once more, as a pipeline does that saw no answer.
-  expect(await tell({ ...told, finishedAt: finishedAt.toString() }, { path: '/' })).toEqual(first);
+  expect(await tell({ ...deploy, finishedAt: finishedAt.toString() }, { path: '/' })).toEqual(first);
   expect(await tell({ release: 'shop@1.4.1' })).toMatchObject({ status: 201, body: { environment: 'production' } });
   expect(await deploys()).toMatchObject([{ release: 'shop@1.4.0' }, { release: 'shop@1.4.1' }]);
   const rows = await w.context.db.sql.rows<{ actor: unknown }>(

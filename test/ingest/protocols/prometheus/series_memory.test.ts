@@ -87,8 +87,8 @@ test.each<[string, string[]]>([
   ['with one whose labels begin alike', ['a', 'bb', 'b', 'c']],
 ])('a request that is %s is read as it stands', (_, names) => {
   const memory = new SeriesMemory();
-  for (const one of [hosts('a', 'b', 'c', 'd'), hosts(...names), hosts('a', 'b', 'c', 'd'), hosts(...names)]) {
-    expect(outcome(one, memory)).toEqual(outcome(one, new SeriesMemory()));
+  for (const body of [hosts('a', 'b', 'c', 'd'), hosts(...names), hosts('a', 'b', 'c', 'd'), hosts(...names)]) {
+    expect(outcome(body, memory)).toEqual(outcome(body, new SeriesMemory()));
   }
   expect(shortOf(decode(hosts(...names), memory))).toEqual(names.map((name, i) => `up{host=${name}} ${i} gauge`));
 });

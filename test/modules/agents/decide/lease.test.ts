@@ -122,12 +122,12 @@ test('with a hold of n minutes the first step fires at most n minutes later, at 
 });
 
 test('a step that a person asks for fires at once, also while a lease holds it', () => {
-  const given: Event[] = [
+  const taken: Event[] = [
     { after: 10, what: 'take', agent: 'night', minutes: 15, limit: 0 },
     { after: 100, what: 'escalate', agent: 'night', minutes: 1, limit: 0 },
     { after: 1, what: 'renew', agent: 'night', minutes: 15, limit: 0 },
   ];
-  expect(firedAt([1, 5], given, 10, true)).toEqual([110, 300]);
+  expect(firedAt([1, 5], taken, 10, true)).toEqual([110, 300]);
 });
 
 test('a first step that a person asked for is not moved, even if that was at its planned time', () => {

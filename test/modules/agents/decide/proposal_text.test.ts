@@ -39,9 +39,9 @@ describe('what a proposal says', () => {
     expect(visibleJson({ name: 'x\u202ey' })).toBe(String.raw`{"name":"x\u202ey"}`);
     expect(visibleJson({ name: 'x\u202ey' }, 2)).toBe(`{\n  "name": "x\\u202ey"\n}`);
     expect(visibleText('می\u200cخواهم 👩\u200d💻')).toBe('می\u200cخواهم 👩\u200d💻');
-    const told = { agent: 'x\u202e', number: 1, action: 'delete service "checkout"', sentence: hidden };
+    const proposal = { agent: 'x\u202e', number: 1, action: 'delete service "checkout"', sentence: hidden };
     for (const event of ['agent_proposed', 'agent_asked', 'lease_taken']) {
-      expect(agentEventText(event, told, String)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(agentEventText(event, proposal, String)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     }
   });
 });

@@ -87,12 +87,12 @@ test('a lease is what the tool says, or what its repetitions show', () => {
   const now = Temporal.Instant.from('2027-06-01T12:00:00Z');
   const learns = { leaseMinutes: null, learns: true };
   expect(leaseOf(null, learns, NO_REPETITION, now)).toBeNull();
-  const told = now.add({ minutes: 4 });
-  expect(leaseOf(told, learns, NO_REPETITION, now)).toBe(told);
-  const known = [3, 300, 14_400, 100_000].reduce(learnGap, NO_REPETITION);
-  expect(known).toEqual({ longest: 14_400, shortest: 300 });
-  expect(leaseOf(null, learns, known, now)?.toString()).toBe(now.add({ seconds: 15_000 }).toString());
-  expect(leaseOf(told, { leaseMinutes: 30, learns: true }, known, now)?.toString()).toBe('2027-06-01T12:30:00Z');
+  const until = now.add({ minutes: 4 });
+  expect(leaseOf(until, learns, NO_REPETITION, now)).toBe(until);
+  const repetition = [3, 300, 14_400, 100_000].reduce(learnGap, NO_REPETITION);
+  expect(repetition).toEqual({ longest: 14_400, shortest: 300 });
+  expect(leaseOf(null, learns, repetition, now)?.toString()).toBe(now.add({ seconds: 15_000 }).toString());
+  expect(leaseOf(until, { leaseMinutes: 30, learns: true }, repetition, now)?.toString()).toBe('2027-06-01T12:30:00Z');
 });
 
 test('a condition that lacks what its kind asks for is none, and what its kind does not know is left out', () => {

@@ -49,6 +49,6 @@ test.each<[WebhookTemplate, object, object]>([
   ['zabbix', { Subject: 'CPU', Event_ID: '4711', 'X-S4-Status': 'new' }, { action: 'trigger', key: '4711' }],
   ['sentry', { action: 'resolved', data: { issue: { id: '1', title: 'E' } } }, { action: 'resolve', title: 'E' }],
   ['any', { summary: 's', status: 'Resolved', id: 3 }, { action: 'resolve', title: 's', key: '3' }],
-])('the template %s reads %j', (name, sent, found) => {
-  expect(readMapped({ ...sent }, WEBHOOK_TEMPLATES[name])).toMatchObject(found);
+])('the template %s reads %j', (name, sent, facts) => {
+  expect(readMapped({ ...sent }, WEBHOOK_TEMPLATES[name])).toMatchObject(facts);
 });

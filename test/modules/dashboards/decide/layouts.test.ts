@@ -168,7 +168,8 @@ describe('two changes of one dashboard', () => {
         const titles = merged.widgets.map(titleOf);
         for (const side of [mine, theirs]) {
           const { added, changed } = changesBetween(base, side);
-          for (const title of [...added, ...changed]) expect(titles.some((one) => one.startsWith(title))).toBe(true);
+          for (const title of [...added, ...changed])
+            expect(titles.some((shown) => shown.startsWith(title))).toBe(true);
         }
         // What both left alone is there once; what one removed and the other left alone is gone.
         for (const { id } of base.widgets) {

@@ -10,8 +10,8 @@ const raised = (frames: readonly Frame[], platform = 'java') =>
   eventOf({ platform, exceptions: [exceptionOf('Declined', 'x', { frames })] });
 const linesOf = (event: ExceptionEvent) => groupEvent(event).parts.map(({ lines }) => lines);
 
-function expectDifferentGroups(one: ExceptionEvent, other: ExceptionEvent): void {
-  expect(groupEvent(one).key).not.toBe(groupEvent(other).key);
+function expectDifferentGroups(first: ExceptionEvent, other: ExceptionEvent): void {
+  expect(groupEvent(first).key).not.toBe(groupEvent(other).key);
 }
 
 describe('calls that count', () => {

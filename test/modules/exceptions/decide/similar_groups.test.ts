@@ -19,10 +19,10 @@ test('the most alike comes first, with what both have in common', () => {
   const near = group('CardDeclined: card <*> has expired', ['type CardDeclined', 'pay', 'charge', 'retry']);
   const far = group('CardDeclined: bank away', ['type CardDeclined', 'pay'], 'bank (bank.ts)');
   const same = group(DECLINED.title, DECLINED.groupingParts[0]!.lines);
-  const found = similarTo(DECLINED, [far, near, same], 5);
-  expect(found.map((one) => one.group)).toEqual([same, near]);
-  expect(found[1]!.because).toBe('same type, same place, 3 of 4 lines of its key');
-  expect(found[0]!.score).toBe(1);
+  const similar = similarTo(DECLINED, [far, near, same], 5);
+  expect(similar.map((match) => match.group)).toEqual([same, near]);
+  expect(similar[1]!.because).toBe('same type, same place, 3 of 4 lines of its key');
+  expect(similar[0]!.score).toBe(1);
 });
 
 test('a group that shares nothing but a word is not similar, and there are never more than asked for', () => {

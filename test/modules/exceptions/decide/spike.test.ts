@@ -8,20 +8,20 @@ const hours = fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 24, ma
 test('a day has to be known, and usual traffic always fits', () => {
   expect(usualLimit(Array.from({ length: 23 }, () => 1_000))).toBe(null);
   fc.assert(
-    fc.property(hours, (known) => {
-      const limit = usualLimit(known)!;
+    fc.property(hours, (counts) => {
+      const limit = usualLimit(counts)!;
       expect(limit).toBeGreaterThanOrEqual(500);
-      const fitting = known.filter((events) => events * 5 <= limit || events <= 500).length;
-      expect(fitting).toBeGreaterThanOrEqual(known.length * 0.95);
+      const fitting = counts.filter((events) => events * 5 <= limit || events <= 500).length;
+      expect(fitting).toBeGreaterThanOrEqual(counts.length * 0.95);
     }),
   );
 });
 
 test('one hour of a spike in a day changes nothing, a longer one less than it is high; more traffic never lowers the limit', () => {
   fc.assert(
-    fc.property(hours, fc.nat(), fc.integer({ min: 0, max: 1_000_000 }), (known, place, more) => {
-      const raised = known.with(place % known.length, known[place % known.length]! + more);
-      expect(usualLimit(raised)!).toBeGreaterThanOrEqual(usualLimit(known)!);
+    fc.property(hours, fc.nat(), fc.integer({ min: 0, max: 1_000_000 }), (counts, place, more) => {
+      const raised = counts.with(place % counts.length, counts[place % counts.length]! + more);
+      expect(usualLimit(raised)!).toBeGreaterThanOrEqual(usualLimit(counts)!);
     }),
   );
   const quiet = Array.from({ length: 48 }, () => 200);
@@ -43,17 +43,17 @@ test('only known events are left out, only beyond the limit, and never more than
       fc.nat(5_000),
       fc.nat(5_000),
       fc.integer({ min: 1, max: 5_000 }),
-      (known, fresh, before, limit) => {
-        const total = before + known + fresh;
-        const left = excessOf(known, total, limit);
+      (usual, fresh, before, limit) => {
+        const total = before + usual + fresh;
+        const left = excessOf(usual, total, limit);
         expect(left).toBeGreaterThanOrEqual(0);
-        expect(left).toBeLessThanOrEqual(known);
+        expect(left).toBeLessThanOrEqual(usual);
         expect(total <= limit ? left : 0).toBe(0);
         // Batch by batch as many are left out as at once.
-        const half = Math.floor(known / 2);
+        const half = Math.floor(usual / 2);
         const first = excessOf(half, before + half, limit);
-        const atOnce = excessOf(known, before + known, limit);
-        expect(first + excessOf(known - half, before + known, limit)).toBe(atOnce);
+        const atOnce = excessOf(usual, before + usual, limit);
+        expect(first + excessOf(usual - half, before + usual, limit)).toBe(atOnce);
       },
     ),
   );
