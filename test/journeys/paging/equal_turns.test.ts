@@ -85,7 +85,7 @@ test('a provider that does not answer one organization delays neither the pages 
 test('a provider that does not answer delays no page of the same organization by another channel', async () => {
   const w = await staffedWorld();
   const person = { orgId: w.orgId, userId: w.owner.userId };
-  await dueMessages(w, person, 'crowd', 600);
+  await dueMessages(w, person, 'crowd', 20);
   w.clock.advance({ milliseconds: 100 });
   await dueMessages(w, person, 'mail', 1, 'email');
   w.clock.advance({ seconds: 1 });
