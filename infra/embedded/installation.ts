@@ -7,7 +7,7 @@ import { claimMigrated, readSchemaFault } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
-import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
+import { simulatedAccountSid, simulatorTokenOf } from '#notify/twilio/simulated_account.ts';
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { engineEnvironment } from './engine_environment.ts';
 import { findFreePort } from './free_port.ts';
@@ -123,7 +123,7 @@ export class Installation {
         ? postgresService(this.#dataDir, { durable: this.#isDurable, prepared: prepared('postgres') })
         : null;
     const clickhouse = clickhouseUrl === undefined ? clickhouseService(this.#dataDir, prepared('clickhouse')) : null;
-    const phoneToken = deriveSecret(appSecret, 'token of the phone simulator').slice(0, 32);
+    const phoneToken = simulatorTokenOf(appSecret);
     const phone = account && (await this.#phoneService(account, phoneToken));
     await this.#startStage([postgres, clickhouse, phone]);
 

@@ -61,6 +61,8 @@ export interface Installation {
   readonly timeZoneRules: { readonly used: string; readonly fault: string | null };
   /** The channels whose messages go to the phone simulator, and so to nobody. */
   readonly simulatedChannels: ReadonlySet<Channel>;
+  /** Secret address of the page of the phone simulator; null if there is none, or none that a browser reaches. */
+  readonly simulatorUrl: string | null;
   /** Pattern of `LIKE` for the providers' ids of messages that went to the phone simulator, now or before. */
   readonly simulatedIds: string;
   /** Senders of messages. */

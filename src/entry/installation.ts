@@ -1,6 +1,6 @@
 import type { Installation } from '#actions/action_context.ts';
 import { CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
-import { simulatedAccountSid, simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
+import { simulatedAccountSid, simulatedIdsOf, simulatorTokenOf } from '#notify/twilio/simulated_account.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { createProviderFetch, createToolFetch, isInternalHostname } from '#auth/external_fetch.ts';
@@ -8,6 +8,7 @@ import { createOpenIdClient } from '#auth/openid/client.ts';
 import { createTextRecordFinder } from '#auth/openid/text_records.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
+import { LOOPBACK_NAMES } from '#kernel/url_fault.ts';
 import { externalFetchOptionsOf } from '#entry/config.ts';
 import { requireStores } from '#entry/running_config.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
@@ -53,7 +54,7 @@ function exportsOf(config: FoundationConfig): Installation['exportOrganization']
 
 /** Returns the setup of this installation, for the operations of the console. */
 export function installationOf(config: FoundationConfig, clock: Clock): Installation {
-  const { appSecret, twilioAccountSid, twilioFrom } = config;
+  const { appSecret, baseUrl, twilioAccountSid, twilioApiBase, twilioFrom } = config;
   const timeZoneRules = readTimeZoneRules();
   const isSimulated = twilioAccountSid === simulatedAccountSid(appSecret);
   const mail = mailServerOf(config);
@@ -68,6 +69,11 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
     simulatedChannels: new Set(
       isSimulated ? CHANNELS.filter((channel) => declarationOf(channel).provider === 'twilio') : [],
     ),
+    // It listens on this machine only.
+    simulatorUrl:
+      isSimulated && twilioApiBase !== undefined && LOOPBACK_NAMES.includes(new URL(baseUrl).hostname)
+        ? `${twilioApiBase}/${simulatorTokenOf(appSecret)}/`
+        : null,
     simulatedIds: simulatedIdsOf(appSecret),
     senders: {
       phones: twilioFrom === undefined ? [] : [twilioFrom],

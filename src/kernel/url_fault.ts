@@ -1,3 +1,6 @@
+/** Loopback names of this machine: browsers treat them as different origins, people do not. */
+export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
 const NOT_ESCAPED =
   'is not a valid URL: escape special characters in it, those of a password too (# as %23, / as %2F, ? as %3F, @ as %40, % as %25)';
 

@@ -1,6 +1,7 @@
 import { errors } from 'oidc-provider';
 
 import { ALL_SCOPES, CLIENT_AUTH_METHODS, OFFLINE_SCOPE } from '#auth/oauth/metadata.ts';
+import { LOOPBACK_NAMES } from '#kernel/url_fault.ts';
 
 /** Metadata of a client as it sent them, at registration or in its document; not validated. */
 export type ClientMetadata = Record<string, unknown>;
@@ -8,8 +9,6 @@ export type ClientMetadata = Record<string, unknown>;
 const REDIRECT_URIS_MAX = 20;
 const URI_LENGTH_MAX = 2_000;
 const NAME_LENGTH_MAX = 100;
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Fields of OpenID Connect, and of pages that are not shown. They have no use here, and some would make the provider
@@ -48,7 +47,7 @@ export function normalizeClient(metadata: ClientMetadata): void {
 
 /** Whether a redirect leads back to the machine of the person, over any port. */
 export function isLoopback({ hostname }: URL): boolean {
-  return LOOPBACK.has(hostname);
+  return LOOPBACK_NAMES.includes(hostname);
 }
 
 function redirectUrisOf({ redirect_uris: uris }: ClientMetadata): URL[] {

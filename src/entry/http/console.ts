@@ -18,10 +18,8 @@ import { noteRefusal, toLoggedAppError } from '#entry/http/problem.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
+import { LOOPBACK_NAMES } from '#kernel/url_fault.ts';
 import { completeProviderSignIn } from '#modules/sign_in/operations/provider_sign_in.ts';
-
-/** Loopback names of this machine: browsers treat them as different origins, people do not. */
-export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
  * Whether a browser says that one of our pages sent the request: a page of the public address or, if that is this

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { recordOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -7,6 +8,7 @@ import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import type { Preferences } from '#modules/contacts/decide/contact.ts';
 import type { PushSubscriptionRow } from '#modules/contacts/store/push_subscription_store.ts';
 import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
+import { findCallerRole } from '#modules/organizations/roles.ts';
 import { CHANNEL_SWITCHES_VIEW } from '#modules/teams/view.ts';
 import { sendNumberRequest } from '#storage/queue/jobs.ts';
 
@@ -18,6 +20,19 @@ export const ContactView = Type.Object({
 
 export function toContactView(contact: Preferences) {
   return { phone: contact.phone, ...recordOf(CHANNEL_PREFERENCES, (preference) => contact[preference]) };
+}
+
+/**
+ * Returns the address of the phone simulator's page for an owner. It shows the messages of everybody on this server, so it
+ * is null where several organizations are, as it is where no simulator is.
+ */
+export async function findSimulatorUrl({
+  stores: { people },
+  caller,
+  installation: { simulatorUrl },
+}: Pick<ActionContext, 'stores' | 'caller' | 'installation'>): Promise<string | null> {
+  if (simulatorUrl === null || (await findCallerRole({ people }, caller)) !== 'owner') return null;
+  return (await people.hasOneOrganization()) ? simulatorUrl : null;
 }
 
 /** A push subscription without its endpoint, a secret that neither the console nor the audit log gets. */

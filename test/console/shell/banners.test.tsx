@@ -55,23 +55,31 @@ test.each<[Role, readonly RegExp[]]>([
   expect(all.filter((text) => screen.queryByText(text) !== null)).toEqual(banners);
 });
 
+const PROGRESS = {
+  firstServiceId: null,
+  paging: null,
+  hasTeam: false,
+  hasService: false,
+  hasTeamWithPolicy: false,
+  hasPagingRule: true,
+  canBeReached: false,
+  hasSentMessage: true,
+  simulatesPhones: false,
+  hasData: true,
+};
+
+test('the checklist of a server that only simulates phones says what counts as a page, and where phones are set up', async () => {
+  await show('owner', <SetupChecklist progress={{ ...PROGRESS, hasSentMessage: false, simulatesPhones: true }} />);
+  expect(screen.getByText(/only simulates SMS and calls/)).not.toBeNull();
+  expect(screen.getByRole('link', { name: 'Set up SMS and calls' }).getAttribute('href')).toBe('/settings/delivery');
+});
+
 test.each<[Role, readonly string[]]>([
   ['viewer', []],
   ['responder', ['Create a team with an escalation policy', 'Set up how you are reached']],
   ['owner', ['Create a service', 'Create a team with an escalation policy', 'Set up how you are reached']],
 ])('the checklist that a %s sees has the steps that they may take', async (role, titles) => {
-  const progress = {
-    firstServiceId: null,
-    paging: null,
-    hasTeam: false,
-    hasService: false,
-    hasTeamWithPolicy: false,
-    hasPagingRule: true,
-    canBeReached: false,
-    hasSentMessage: true,
-    hasData: true,
-  };
-  await show(role, <SetupChecklist progress={progress} />);
+  await show(role, <SetupChecklist progress={PROGRESS} />);
   const open = screen.queryAllByRole('listitem').filter(({ textContent }) => !textContent?.includes('(done)'));
   expect(open.map(({ textContent }) => titles.find((title) => textContent?.startsWith(title)))).toEqual(titles);
 });

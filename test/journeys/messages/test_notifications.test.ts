@@ -53,7 +53,25 @@ test('a test that went to the phone simulator says that it reached nobody', asyn
     .replace('__', 'SM')
     .replace('%', '0'.repeat(20));
   await w.context.db.sql.run('update notifications set provider_id = $1', [simulated]);
-  expect(await fate(sent!.notificationId)).toMatchObject({ isSimulated: true });
+  expect(await fate(sent!.notificationId)).toMatchObject({ isSimulated: true, simulatorUrl: null });
+});
+
+test('an owner is led to a simulated test, unless the simulator shows messages of other organizations, too', async () => {
+  const simulatorUrl = 'http://127.0.0.1:7001/token/';
+  const { w, anna, test } = await annaWantsToKnow();
+  const [sent] = await test('sms');
+  const installation = { ...w.context.actions.installation, simulatedIds: '%', simulatorUrl };
+  const context = { ...w.context, actions: { ...w.context.actions, installation } };
+  const notificationId = sent!.notificationId;
+  const urlFor = async () => {
+    const caller = memberCaller(w.orgId, anna.userId, 'viewer');
+    return (await runOperation({ ...w, context }, getTestNotification, caller, { notificationId })).simulatorUrl;
+  };
+  expect(await urlFor()).toBeNull();
+  await w.context.db.sql.run("update memberships set role = 'owner' where user_id = $1", [anna.userId]);
+  expect(await urlFor()).toBe(`${simulatorUrl}?number=${encodeURIComponent(anna.phone)}`);
+  await w.given.organization();
+  expect(await urlFor()).toBeNull();
 });
 
 test('a test call says that it is one and asks for a key; voicemail fails it', async () => {

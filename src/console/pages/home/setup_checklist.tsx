@@ -28,6 +28,7 @@ export function isComplete({
   firstServiceId: _service,
   paging: _paging,
   hasTeam: _team,
+  simulatesPhones: _simulates,
   ...steps
 }: SetupProgress): boolean {
   return Object.values(steps).every(Boolean);
@@ -130,14 +131,23 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
     },
     {
       title: 'Check that a page arrives',
-      how:
-        progress.paging === null ? (
-          <>
-            <Link to="/me">Send yourself a test</Link>. One that only the phone simulator takes does not count
-          </>
-        ) : (
-          <TextButton onClick={() => open('page')}>Send yourself a page</TextButton>
-        ),
+      how: (
+        <>
+          {progress.paging === null ? (
+            <Link to="/me" hash="tests">
+              Send yourself a test
+            </Link>
+          ) : (
+            <TextButton onClick={() => open('page')}>Send yourself a page</TextButton>
+          )}
+          {progress.simulatesPhones && (
+            <>
+              . This server only simulates SMS and calls, so just push and mail count.{' '}
+              <Link to="/settings/delivery">Set up SMS and calls</Link>
+            </>
+          )}
+        </>
+      ),
       isDone: progress.hasSentMessage,
     },
     {

@@ -1,15 +1,13 @@
-import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
-import { IconDeviceMobile } from '@tabler/icons-react';
+import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 import { invoke, topicKey } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import type { Channel, Contact, Me, PushDevice, TestNotification } from '#console/api/organization.ts';
+import type { Channel, Contact, Me, TestNotification } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert, errorMessage } from '#console/components/error_alert.tsx';
-import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
@@ -20,7 +18,6 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { ChannelIcon, SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { type DeviceState, useThisDevice } from '#console/pages/me/push.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { recordOf } from '#kernel/records.ts';
 import {
@@ -177,6 +174,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
     onSettled: () => results.current?.scrollIntoView({ block: 'nearest' }),
   });
   const destination = useDestination(channel, me);
+  const canTest = isConfigured && destination !== null;
   return (
     <Row
       icon={<ChannelIcon channel={channel} size={20} />}
@@ -187,9 +185,10 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
           <div
             aria-live="polite"
             ref={results}
-            style={{ ...(test.isPending && { minHeight: '1.375rem' }), scrollMarginBottom: '7rem' }}
+            style={{ minHeight: canTest ? '1.625rem' : 0, scrollMarginBottom: '7rem' }}
           >
             {test.isError && errorMessage(test.error)}
+            {canTest && shown.length === 0 && !test.isPending && !test.isError && 'Not tested in this browser yet'}
             {!test.isPending && shown.map((id) => <TestResult key={id} notificationId={id} />)}
           </div>
         </>
@@ -197,7 +196,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
     >
       <Button
         variant="default"
-        disabled={!isConfigured || destination === null}
+        disabled={!canTest}
         loading={test.isPending}
         onClick={() => test.mutate()}
         aria-label={`Send a test by ${CHANNEL_DECLARATIONS[channel].title}`}
@@ -293,12 +292,17 @@ function TestResult({ notificationId }: { readonly notificationId: string }) {
     if (status === 'delivered') void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
   }, [queryClient, orgId, status]);
   if (data === undefined) return null;
-  const { isSimulated, to, reason, updatedAt } = data;
+  const { isSimulated, simulatorUrl, to, reason, updatedAt } = data;
   const [tone, word] = isSimulated ? (['amber', 'simulated'] as const) : RESULTS[data.status];
   return (
     <div>
       <Status tone={tone}>{word}</Status>
-      {isSimulated && ' The phone simulator took it.'}
+      {isSimulated && ' It went to this server’s phone simulator. '}
+      {simulatorUrl !== null && (
+        <a href={simulatorUrl} target="_blank" rel="noreferrer">
+          See it
+        </a>
+      )}
       {reason !== null && ` ${reasonOf(reason)}`} {to !== null && `${to}, `}
       <Timestamp at={updatedAt} />
     </div>
@@ -308,90 +312,4 @@ function TestResult({ notificationId }: { readonly notificationId: string }) {
 /** Returns the person's numbers, of all of their teams and their own, each once. */
 export function phonesOf({ teams, own }: Pick<Me, 'teams' | 'own'>): string[] {
   return [...new Set([own, ...teams.map(({ contact }) => contact)].flatMap(({ phone }) => phone ?? []))];
-}
-
-const WHY_NOT: Partial<Record<DeviceState, string>> = {
-  impossible: 'This browser cannot show push messages, or the address of Tocsin is not https.',
-  needs_installation:
-    'On an iPhone or iPad, add Tocsin to the home screen first (Share, then "Add to Home Screen"), and open it from there.',
-  denied: 'This browser blocks messages from Tocsin. Allow them in the settings of this site, then come back.',
-};
-
-/** Card of the browsers that show this person's pages. */
-export function DevicesCard({ me }: { readonly me: Me }) {
-  const device = useThisDevice(me.vapidPublicKey, me.pushSubscriptions);
-  const adding = useMutation({
-    mutationFn: () => device.subscribe(),
-    onSuccess: () => showSuccess('This device now shows your pages. Send yourself a test.'),
-  });
-  const removing = useMutation({
-    mutationFn: (subscriptionId: string) => device.remove(subscriptionId),
-    onSuccess: () => setRemoved(null),
-  });
-  const [removed, setRemoved] = useState<PushDevice | null>(null);
-  const whyNot = WHY_NOT[device.state];
-  return (
-    <Card
-      title="Devices"
-      about="Each shows your pages as push messages, with buttons to acknowledge and resolve."
-      action={
-        device.state === 'off' && (
-          <Button onClick={() => adding.mutate()} loading={adding.isPending}>
-            Add this device
-          </Button>
-        )
-      }
-      rows={
-        me.pushSubscriptions.length === 0
-          ? undefined
-          : me.pushSubscriptions.map((subscription) => {
-              const { subscriptionId, label, createdAt } = subscription;
-              return (
-                <Row
-                  key={subscriptionId}
-                  icon={<IconDeviceMobile size={20} stroke={1.75} aria-hidden />}
-                  title={
-                    <>
-                      <Name>{label}</Name>{' '}
-                      {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
-                    </>
-                  }
-                  sub={
-                    <>
-                      Added <Timestamp at={createdAt} format="date" />
-                    </>
-                  }
-                >
-                  <Button variant="default" onClick={() => setRemoved(subscription)} aria-label={`Remove ${label}`}>
-                    Remove
-                  </Button>
-                </Row>
-              );
-            })
-      }
-    >
-      {whyNot !== undefined && (
-        <Alert mt="sm" color="orange" variant="light">
-          {whyNot}
-        </Alert>
-      )}
-      {removed !== null && (
-        <Confirm
-          title={named`Remove ${removed.label}?`}
-          button="Remove"
-          saving={removing}
-
-          onConfirm={() => removing.mutate(removed.subscriptionId)}
-          onClose={() => setRemoved(null)}
-        >
-          It will no longer show your pages. You can add it again only from the device itself.
-        </Confirm>
-      )}
-      {adding.isError && (
-        <Alert mt="sm" color="red" variant="light" role="alert" title="This device was not added">
-          {isApiError(adding.error) ? errorMessage(adding.error) : adding.error.message}
-        </Alert>
-      )}
-    </Card>
-  );
 }

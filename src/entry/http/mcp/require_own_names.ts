@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { LOOPBACK_NAMES } from '#entry/http/console.ts';
+import { LOOPBACK_NAMES } from '#kernel/url_fault.ts';
 import { once } from '#kernel/promises.ts';
 
 /**

@@ -87,6 +87,11 @@ export class PeopleStore extends PostgresStore {
     return any !== undefined;
   }
 
+  /** Whether there is one organization only. */
+  async hasOneOrganization(): Promise<boolean> {
+    return (await this.selectFrom('organizations').select('id').limit(2).execute()).length === 1;
+  }
+
   async insertOrganization(name: string, now: Temporal.Instant): Promise<OrganizationRow> {
     const { em } = this.session;
     const organization = em.create(OrganizationEntity, { id: newId('org'), name, createdAt: now });

@@ -12,6 +12,7 @@ import type { NotificationRow } from '#modules/notifications/store/notification_
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import type { Stores } from '#modules/stores.ts';
+import { findSimulatorUrl } from '#modules/contacts/contact_view.ts';
 import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 
@@ -22,31 +23,34 @@ const TestNotificationView = Type.Object({
   status: Type.Enum([...NOTIFICATION_STATUSES]),
   reason: nullable(Type.String()),
   isSimulated: Type.Boolean({ description: 'whether it went to the phone simulator, and so proves nothing' }),
+  simulatorUrl: nullable(
+    Type.String({ description: 'where an owner sees it, if it went to the phone simulator of this machine' }),
+  ),
   updatedAt: Timestamp,
 });
 
 /** Returns the outcome of a test notification of the caller. Throws `not_found`. */
 async function readTestNotification(
-  { stores, caller, installation }: Pick<ActionContext, 'stores' | 'caller' | 'installation'>,
+  context: Pick<ActionContext, 'stores' | 'caller' | 'installation'>,
   notificationId: string,
 ): Promise<Static<typeof TestNotificationView>> {
+  const { stores, caller, installation } = context;
   const notification = await stores.notifications.find(notificationId);
   const isOwn = notification?.userId === callerUser(caller) && notification.orgId === caller.orgId;
   if (notification?.kind !== 'test' || !isOwn) throw notFound('notificationId', 'test notification');
-  return toView(notification, installation);
+  const isSimulated = isSimulatedId(notification.providerId, installation.simulatedIds);
+  const page = isSimulated ? await findSimulatorUrl(context) : null;
+  const number = encodeURIComponent(notification.address ?? '');
+  return { ...toView(notification), isSimulated, simulatorUrl: page && `${page}?number=${number}` };
 }
 
-function toView(
-  entry: NotificationRow,
-  { simulatedIds }: Pick<ActionContext['installation'], 'simulatedIds'>,
-): Static<typeof TestNotificationView> {
+function toView(entry: NotificationRow): Omit<Static<typeof TestNotificationView>, 'isSimulated' | 'simulatorUrl'> {
   return {
     notificationId: entry.id,
     channel: entry.channel,
     to: maskAddress(entry.channel, entry.address),
     status: entry.status === 'sending' ? 'queued' : entry.status,
     reason: entry.reason,
-    isSimulated: isSimulatedId(entry.providerId, simulatedIds),
     updatedAt: toTimestamp(entry.updatedAt),
   };
 }

@@ -27,6 +27,7 @@ const SetupProgressView = Type.Object({
   hasSentMessage: Type.Boolean({
     description: 'a message was sent to somebody, a test included, and not to the phone simulator',
   }),
+  simulatesPhones: Type.Boolean({ description: 'SMS and calls go to the phone simulator, and so to nobody' }),
   firstServiceId: nullable(IdText),
   paging: nullable(
     Type.Object({ serviceId: IdText, policyId: IdText }, { description: 'of a rule that pages somebody' }),
@@ -49,6 +50,7 @@ async function readSetupProgress({
     ...parts,
     hasData: hasExceptions || (await metrics.hasAny(serviceIds)),
     canBeReached: phones.length > 0 || browsers.length > 0,
+    simulatesPhones: simulatedChannels.size > 0,
     firstServiceId: serviceIds[0] ?? null,
     paging: await stores.setup.findPagingPair(caller.orgId),
   };

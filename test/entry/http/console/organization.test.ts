@@ -107,6 +107,7 @@ test('the checklist tells what is there, of every service', async () => {
     canBeReached: false,
     hasPagingRule: false,
     hasSentMessage: false,
+    simulatesPhones: false,
     firstServiceId: null,
     paging: null,
   };
@@ -123,7 +124,7 @@ test('the checklist tells what is there, of every service', async () => {
   await w.evaluate();
   const all = Object.fromEntries(Object.keys(nothing).map((part) => [part, true]));
   const paging = expect.objectContaining({ serviceId: alert.serviceId });
-  expect(await progress()).toEqual({ ...all, firstServiceId, paging });
+  expect(await progress()).toEqual({ ...all, simulatesPhones: false, firstServiceId, paging });
 });
 
 test('people change how they themselves are reached, and nobody else', async () => {

@@ -6,7 +6,7 @@ import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { slugOf } from '#modules/releases/decide/release.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
-import { LOOPBACK_NAMES } from '#entry/http/console.ts';
+import { LOOPBACK_NAMES } from '#kernel/url_fault.ts';
 import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -1,0 +1,65 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { cleanup, screen } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import type { Me, TestNotification } from '#console/api/organization.ts';
+import { ChannelsCard } from '#console/pages/me/contact_card.tsx';
+import { renderInRouter } from '#test/console/in_router.tsx';
+
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({
+    org: { orgId: 'org_1' },
+    session: { user: { userId: 'user_1', email: 'anna@example.com' } },
+    isAdmin: false,
+  }),
+}));
+
+const SENT: TestNotification = {
+  notificationId: 'n_1',
+  channel: 'sms',
+  to: '+31••••••78',
+  status: 'delivered',
+  reason: null,
+  isSimulated: true,
+  simulatorUrl: 'http://127.0.0.1:7001/token/?number=%2B31612345678',
+  updatedAt: '2027-02-01T13:20:00.000Z',
+};
+
+beforeEach(() => {
+  localStorage.clear();
+  vi.stubGlobal('fetch', async () => Response.json({ result: SENT }));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+async function show(): Promise<HTMLElement> {
+  const me = {
+    channels: [{ channel: 'sms', configured: true }],
+    teams: [],
+    own: { phone: '+31612345678' },
+    pushSubscriptions: [],
+  } as unknown as Me;
+  await renderInRouter(() => (
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <ChannelsCard me={me} />
+      </QueryClientProvider>
+    </MantineProvider>
+  ));
+  return screen.getByRole('button', { name: 'Send a test by SMS' });
+}
+
+test('a test that was only simulated leads an owner to the phone that has it', async () => {
+  localStorage.setItem('tocsin-tests:org_1:user_1:sms', 'n_1');
+  await show();
+  expect((await screen.findByRole('link', { name: 'See it' })).getAttribute('href')).toBe(SENT.simulatorUrl);
+});
+
+test('the row of a channel has the line of a result before anything was sent, so that nothing moves then', async () => {
+  await show();
+  expect(screen.getByText('Not tested in this browser yet').style.minHeight).toBe('1.625rem');
+});
