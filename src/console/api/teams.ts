@@ -34,7 +34,7 @@ async function refreshTimelines(queryClient: QueryClient, orgId: string, teamIds
     timelines.map(async (timeline) => {
       const { queryKey } = timeline;
       const input = queryKey[timelineKey(orgId).length] as TimelineInput;
-      const isWhole = input.teamIds === undefined && input.scheduleIds === undefined;
+      const isWhole = [input.teamIds, input.scheduleIds, input.userId].every((filter) => filter === undefined);
       if (!isWhole) return await queryClient.invalidateQueries({ queryKey, exact: true });
       await updateRows<TimelinePages, OnCallTimeline>(
         queryClient,

@@ -205,13 +205,14 @@ function useCloseOnNavigation(close: () => void): void {
   );
 }
 
-/** Moves the focus to the title of a new page, so that screen readers announce it. */
+/** Moves the focus to the title of a new page, so that screen readers announce it, unless a field of it has the focus. */
 function useFocusAfterNavigation(): void {
   const router = useRouter();
   useEffect(
     () =>
       router.subscribe('onRendered', ({ pathChanged }) => {
-        if (pathChanged) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+        if (!pathChanged || document.querySelector('main input:focus') !== null) return;
+        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
       }),
     [router],
   );

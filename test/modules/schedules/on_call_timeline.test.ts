@@ -236,3 +236,19 @@ test('a swap changes nothing when one side is refused', async () => {
     { faults: [{ path: 'second.endAt' }] },
   );
 });
+
+test('the schedules of a person are those that name them, in an override of another team too', async () => {
+  const { w, cleo, scheduleId, run } = await givenSchedule();
+  const mine = async () => await run(getOnCallTimeline, { ...MARCH, userId: cleo.userId });
+  expect(await mine()).toMatchObject({ schedules: [], total: 0, scheduleCount: 1 });
+  await w.expectOk('create_schedule_override', {
+    scheduleId,
+    userId: cleo.userId,
+    startAt: '2026-03-20T18:00:00Z',
+    endAt: '2026-03-21T08:00:00Z',
+  });
+  expect(await mine()).toMatchObject({ schedules: [{ scheduleId }], total: 1 });
+  expect(
+    await run(getOnCallTimeline, { from: '2026-04-01T00:00:00Z', to: '2026-05-01T00:00:00Z', userId: cleo.userId }),
+  ).toMatchObject({ total: 0 });
+});

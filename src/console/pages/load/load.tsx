@@ -1,4 +1,4 @@
-import { Button, Skeleton, TextInput } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { IconDownload, IconScale } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -13,15 +13,18 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { Page } from '#console/components/page.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
-import { durationText } from '#console/components/text/time_text.ts';
+import { dateFormat, durationText } from '#console/components/text/time_text.ts';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/load/load.module.css';
-import { monthOf } from '#console/pages/load/load_search.ts';
+import { monthOf, monthsBefore } from '#console/pages/load/load_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/on-call/oncall/load');
+
+const MONTH = dateFormat({ month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 type Load = ResultOf<'get_load_on_people'>;
 type LoadOfPerson = Load['people'][number];
@@ -68,14 +71,14 @@ export function LoadOnPeople() {
             value={teamId === '' ? null : teamId}
             onChange={(team) => void navigate({ search: { ...search, ...(team !== null && { team }) } })}
           />
-          <TextInput
+          <Choice
             label="Month"
-            type="month"
+            options={monthsBefore(now, month).map((value) => ({ value, label: MONTH.format(Date.parse(value)) }))}
             value={month}
-            max={monthOf(now)}
-            onChange={({ currentTarget: { value } }) => {
-              if (value !== '') void navigate({ search: { ...search, month: value } });
+            onChange={(value) => {
+              if (value !== null) void navigate({ search: { ...search, month: value } });
             }}
+            emptyText="No month has this name"
           />
         </div>
       )}

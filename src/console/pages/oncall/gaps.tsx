@@ -84,13 +84,13 @@ export function PagesNobody({ schedule: { scheduleId, teamId } }: { readonly sch
   );
   if (warning === undefined || !may('oncall:edit')) return null;
   return (
-    <>
-      <Warnings messages={[warning.message]} />
-      <p>
+    <Warnings
+      messages={[warning.message]}
+      action={
         <Link to="/oncall/policies/new" search={{ team: teamId }}>
           Create a policy
         </Link>
-      </p>
-    </>
+      }
+    />
   );
 }

@@ -58,7 +58,7 @@ export function OnCallNow() {
   const warnings = useQuery(teamWarningsQuery(org.orgId));
   const { view, range, team, person, put, show, move } = useShownTime();
   const member = useMember(person);
-  const whole = useTimeline(range, { teamId: team, teamIds: teamIdsOf(member) });
+  const whole = useTimeline(range, { teamId: team, userId: person });
   const { query } = whole;
   const timeline = useMemo(
     () => (person === undefined ? whole.timeline : ofPerson(whole.timeline, person)),
@@ -141,6 +141,7 @@ export function OnCallNow() {
         <PutOnCall
           userId={put ?? null}
           schedules={timeline.schedules}
+          scheduleCount={timeline.scheduleCount}
           onClose={() => {
             setIsPutting(false);
             if (put !== undefined) show({ put: undefined });
@@ -205,11 +206,6 @@ function useMember(userId: string | undefined): Member | undefined {
     enabled: userId !== undefined,
   });
   return userId === undefined ? undefined : data?.members[0];
-}
-
-/** Returns the teams whose schedules can have a member's shifts; undefined for all. */
-function teamIdsOf(member: Member | undefined): readonly string[] | undefined {
-  return member === undefined || member.teams.length === 0 ? undefined : member.teams.map(({ teamId }) => teamId);
 }
 
 /** Returns the timeline with the schedules in which the person has a shift. */

@@ -89,6 +89,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
             {notice}
             <TextInput
               label="Name"
+              autoFocus={draft.name === ''}
               value={draft.name}
               onChange={({ currentTarget }) => set({ name: currentTarget.value })}
               error={shown['name']}

@@ -13,7 +13,7 @@ interface ScheduleFrameProps {
   readonly scheduleId: string;
   readonly title: (name: string) => string;
   readonly lead?: (schedule: ShownSchedule) => ReactNode;
-  readonly actions?: (schedule: ShownSchedule) => ReactNode;
+  readonly actions?: (schedule: ShownSchedule, timeline: ShownTimeline) => ReactNode;
   readonly children: (schedule: ShownSchedule, timeline: ShownTimeline, range: TimelineRange) => ReactNode;
 }
 
@@ -32,7 +32,7 @@ export function ScheduleFrame({ scheduleId, title, lead, actions, children }: Sc
         above={back}
         permission="oncall:edit"
         lead={lead?.(schedule)}
-        actions={actions?.(schedule)}
+        actions={actions?.(schedule, timeline)}
       >
         {children(schedule, timeline, range)}
       </Page>

@@ -52,10 +52,10 @@ export function SchedulePage() {
           <Name>{teamName}</Name>
         </Link>
       )}
-      actions={(schedule) =>
+      actions={(schedule, timeline) =>
         may('oncall:edit') && (
           <>
-            <PutSomebodyOnCall schedule={schedule} />
+            <PutSomebodyOnCall schedule={schedule} timeline={timeline} />
             <Duplicate schedule={schedule} />
             <Button
               variant="default"
@@ -81,14 +81,21 @@ export function SchedulePage() {
 }
 
 /** Button that puts somebody on call in this schedule, from now on. */
-function PutSomebodyOnCall({ schedule: { scheduleId, name } }: { readonly schedule: ShownSchedule }) {
+function PutSomebodyOnCall({ schedule, timeline }: Omit<ScheduleProps, 'range'>) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
       <Button variant="default" leftSection={<IconUserCheck size={16} />} onClick={() => setIsOpen(true)}>
         Put somebody on call
       </Button>
-      {isOpen && <PutOnCall userId={null} schedules={[{ scheduleId, name }]} onClose={() => setIsOpen(false)} />}
+      {isOpen && (
+        <PutOnCall
+          userId={null}
+          schedules={[schedule]}
+          scheduleCount={timeline.scheduleCount}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
     </>
   );
 }

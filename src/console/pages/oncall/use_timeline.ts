@@ -20,27 +20,31 @@ export interface ShownTimeline {
   /** Returns the name of somebody, or a word for somebody who has left. */
   nameOf(userId: string | null): string;
   readonly colorOf: ColorOf;
+  /** Number of schedules that are meant. */
   readonly total: number;
+  /** Number of schedules of the organization. */
+  readonly scheduleCount: number;
 }
 
 interface TimelineOf {
   readonly teamId?: string | undefined;
-  /** Teams whose schedules are shown if `teamId` is undefined; undefined for all. */
-  readonly teamIds?: readonly string[] | undefined;
+  /** Person whom the schedules name; undefined for anybody. */
+  readonly userId?: string | undefined;
   readonly scheduleId?: string | undefined;
 }
 
 /** Returns the schedules over this time. The previous ones stay while another time is loading. */
 export function useTimeline(
   { from, to }: Pick<TimelineRange, 'from' | 'to'>,
-  { teamId, teamIds, scheduleId }: TimelineOf = {},
+  { teamId, userId, scheduleId }: TimelineOf = {},
 ) {
   const { orgId } = useOrganization().org;
   const query = useInfiniteQuery({
     ...onCallTimelineQuery(orgId, {
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
-      ...(teamId !== undefined ? { teamIds: [teamId] } : teamIds !== undefined && { teamIds: [...teamIds] }),
+      ...(teamId !== undefined && { teamIds: [teamId] }),
+      ...(userId !== undefined && { userId }),
       ...(scheduleId !== undefined && { scheduleIds: [scheduleId] }),
     }),
     placeholderData: keepPreviousData,
@@ -61,6 +65,7 @@ export function useTimeline(
       nameOf: (userId) => (userId === null ? 'Nobody' : (people.get(userId)?.name ?? 'Somebody who has left')),
       colorOf: (userId) => people.get(userId)?.color,
       total: last.total,
+      scheduleCount: last.scheduleCount,
     };
   }, [data]);
   return { timeline, query };

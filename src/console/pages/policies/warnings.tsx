@@ -1,11 +1,12 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 
 import { Sentence } from '#console/components/text/name.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/policies/warnings.module.css';
 
 /** List of what may keep pages from people, one line each. */
-export function Warnings({ messages }: { readonly messages: readonly string[] }) {
+export function Warnings({ messages, action }: { readonly messages: readonly string[]; readonly action?: ReactNode }) {
   if (messages.length === 0) return null;
   return (
     <ul className={classes.warnings} aria-label="Warnings">
@@ -13,7 +14,7 @@ export function Warnings({ messages }: { readonly messages: readonly string[] })
         <li key={message} className={`${classes.warning} spaced small`}>
           <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
           <span>
-            <Sentence>{inLocalTime(message)}</Sentence>
+            <Sentence>{inLocalTime(message)}</Sentence> {action}
           </span>
         </li>
       ))}

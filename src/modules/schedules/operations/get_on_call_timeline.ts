@@ -72,6 +72,9 @@ export const getOnCallTimeline = defineOperation({
     to: Timestamp,
     teamIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
     scheduleIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
+    userId: Type.Optional(
+      Type.String({ maxLength: 100, description: 'only schedules that name this person, in an override too' }),
+    ),
     cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
   }),
   result: Type.Object({
@@ -79,6 +82,7 @@ export const getOnCallTimeline = defineOperation({
     teamCount: Type.Integer({ description: 'how many teams the organization has' }),
     schedules: Type.Array(ScheduleOverTimeView, { description: 'by the name of their team, oldest first' }),
     people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), color: PersonColorNumber })),
+    scheduleCount: Type.Integer({ description: 'how many schedules the organization has' }),
     total: Type.Integer({ description: 'how many schedules are meant' }),
     nextCursor: nullable(Type.String()),
   }),
@@ -87,14 +91,18 @@ export const getOnCallTimeline = defineOperation({
     to: '2027-02-15T00:00:00Z',
     teamIds: ['team_01k9z8g5m6f0rbn3w8d2y7k4qf'],
     scheduleIds: ['schedule_01k9z8g5m6f0rbn3w8d2y7k4qf'],
+    userId: 'user_01k9z8g5m6f0rbn3w8d2y7k4qf',
     cursor: '0',
   },
   async handle(input, context) {
     const { caller, stores, now } = context;
     const { from, to } = unwrap(parseTimeRange(input, DAYS_MAX));
     const offset = parseCursor(input.cursor);
-    const page = await stores.schedules.listPage(caller.orgId, input, { offset, limit: SCHEDULES_MAX });
-    const total = await stores.schedules.count(caller.orgId, input);
+    const { teamIds, scheduleIds, userId } = input;
+    const naming = userId === undefined ? undefined : { userId, after: from };
+    const filter = { teamIds, scheduleIds, naming };
+    const page = await stores.schedules.listPage(caller.orgId, filter, { offset, limit: SCHEDULES_MAX });
+    const total = await stores.schedules.count(caller.orgId, filter);
     const limit = Math.min(SHIFTS_MAX, Math.floor(SHIFTS_OF_ALL_MAX / Math.max(1, page.length)));
     const timeline = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: limit + 1 });
     const isPresent = (userId: string) => timeline.people.has(userId);
@@ -109,6 +117,7 @@ export const getOnCallTimeline = defineOperation({
       teamCount: await stores.teams.countNames(caller.orgId),
       schedules,
       people: [...timeline.people.values()].map(({ userId, name, color }) => ({ userId, name, color })),
+      scheduleCount: await stores.schedules.count(caller.orgId),
       total,
       nextCursor: page.length > 0 && offset + page.length < total ? String(offset + page.length) : null,
     };

@@ -38,8 +38,15 @@ export function layeredOf(
   return { timeZone: schedule.timezone, clock, layers: readLayers(schedule), overrides, holidays };
 }
 
-/** Filter of schedules: all of them, those of these teams, those of these ids. */
+/** Person in a layer of a schedule, or in an override of it that ends after a time. */
+interface NamedPerson {
+  readonly userId: string;
+  readonly after: Temporal.Instant;
+}
+
+/** Filter of schedules: all of them, those of these teams, of these ids, or that name this person. */
 export interface ScheduleFilter {
+  readonly naming?: NamedPerson | undefined;
   readonly teamIds?: readonly string[] | undefined;
   readonly scheduleIds?: readonly string[] | undefined;
 }
@@ -103,20 +110,8 @@ export class ScheduleStore extends PostgresStore {
     userId: Id<'user'>,
     { after, limit = null }: { readonly after: Temporal.Instant; readonly limit?: number | null },
   ): Promise<ScheduleRow[]> {
-    const naming = await this.selectFrom('schedules as s')
+    const naming = await this.#matching(orgId, { naming: { userId, after } })
       .select(columns(ScheduleEntity, 's'))
-      .where('s.org_id', '=', orgId)
-      .where(({ exists, or, ref, selectFrom }) => {
-        const names = sql<boolean>`${ref('s.rotation_config')}::jsonb @> ${json({ userIds: [userId] })}::jsonb`;
-        const override = selectFrom('schedule_overrides as o')
-          .select('o.id')
-          .whereRef('o.schedule_id', '=', 's.id')
-          .where('o.user_id', '=', userId)
-          .where('o.end_at', '>', after);
-        const layer = sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ turns: [{ userIds: [userId] }] }])}::jsonb`;
-        const carried = sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ carried: { userIds: [userId] } }])}::jsonb`;
-        return or([names, layer, carried, exists(override)]);
-      })
       .orderBy('s.id')
       .limit(limit)
       .execute();
@@ -269,9 +264,24 @@ export class ScheduleStore extends PostgresStore {
       .execute();
   }
 
-  #matching(orgId: Id<'org'>, { teamIds, scheduleIds }: ScheduleFilter) {
+  #matching(orgId: Id<'org'>, { naming, teamIds, scheduleIds }: ScheduleFilter) {
     return this.selectFrom('schedules as s')
       .where('s.org_id', '=', orgId)
+      .$if(naming !== undefined, (query) =>
+        query.where(({ exists, lit, or, ref, selectFrom }) => {
+          if (naming === undefined) return lit(true);
+          const { userId, after } = naming;
+          const names = sql<boolean>`${ref('s.rotation_config')}::jsonb @> ${json({ userIds: [userId] })}::jsonb`;
+          const override = selectFrom('schedule_overrides as o')
+            .select('o.id')
+            .whereRef('o.schedule_id', '=', 's.id')
+            .where('o.user_id', '=', asId('user', userId))
+            .where('o.end_at', '>', after);
+          const layer = sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ turns: [{ userIds: [userId] }] }])}::jsonb`;
+          const carried = sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ carried: { userIds: [userId] } }])}::jsonb`;
+          return or([names, layer, carried, exists(override)]);
+        }),
+      )
       .$if(teamIds !== undefined, (query) =>
         query.where('s.team_id', '=', anyOf((teamIds ?? []).map((teamId) => asId('team', teamId)))),
       )

@@ -192,7 +192,7 @@ interface OfTeamProps {
   readonly onAdd: (userId: string) => void;
 }
 
-/** Buttons that add members of the team. Those who have a turn stay in their place, so that no other button moves. */
+/** Buttons that add members of the team, also for a second turn. */
 function OfTeam({ teamId, turns, onAdd }: OfTeamProps) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(teamQuery(orgId, teamId));
@@ -209,7 +209,6 @@ function OfTeam({ teamId, turns, onAdd }: OfTeamProps) {
                 size="compact-sm"
                 variant="default"
                 leftSection={isIn ? <IconCheck size={14} /> : <IconPlus size={14} />}
-                disabled={isIn}
                 onClick={() => onAdd(userId)}
               >
                 <Name>{name}</Name>

@@ -28,20 +28,22 @@ interface PutOnCallProps {
   readonly userId: string | null;
   /** Schedules that the page shows; others are found by their name. */
   readonly schedules: readonly Schedule[];
+  /** Number of schedules of the organization. */
+  readonly scheduleCount: number;
   readonly onClose: () => void;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Dialog that puts a person on call in any schedule, from now on. */
-export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps) {
+export function PutOnCall({ userId: first, schedules, scheduleCount, onClose }: PutOnCallProps) {
   const [userId, setUserId] = useState(first);
   const [start] = useState(serverNow);
   const [from, setFrom] = useState(() => toLocalField(start));
   const [to, setTo] = useState(() => toLocalField(start + DAY_MS));
   const [schedule, setSchedule] = useState<Schedule | null>(schedules.length === 1 ? (schedules[0] ?? null) : null);
   const [isChecked, setIsChecked] = useState(false);
-  const search = useSchedules(schedules);
+  const search = useSchedules(schedules, scheduleCount);
   const options = schedule === null ? search.schedules : [schedule, ...search.schedules];
   const names = useNamesOf(userId === null ? [] : [userId]);
   const putting = usePutOnCall(
@@ -113,9 +115,17 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
           }
         />
       </SimpleGrid>
-      <Group gap={6} role="group" aria-label="Until">
-        {presets(start, schedule?.next?.at).map(({ label, until }) => (
-          <Button key={label} size="compact-xs" variant="default" onClick={() => setTo(toLocalField(until))}>
+      <Group gap={6} role="group" aria-label="Usual times">
+        {presets(start, schedule?.next?.at).map(({ label, since, until }) => (
+          <Button
+            key={label}
+            size="compact-xs"
+            variant="default"
+            onClick={() => {
+              setFrom(toLocalField(since));
+              setTo(toLocalField(until));
+            }}
+          >
             {label}
           </Button>
         ))}
@@ -124,24 +134,32 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
   );
 }
 
-/** Usual ends of an override that begins now: the next hand-over, the next morning, and a day later. */
-function presets(
-  start: number,
-  handOver: string | undefined,
-): readonly { readonly label: string; readonly until: number }[] {
+interface Preset {
+  readonly label: string;
+  readonly since: number;
+  readonly until: number;
+}
+
+/** Usual times of an override: until the next hand-over, the coming night, a day and a week. */
+function presets(start: number, handOver: string | undefined): readonly Preset[] {
   const morning = new Date(start);
   morning.setHours(8, 0, 0, 0);
   if (morning.getTime() <= start) morning.setDate(morning.getDate() + 1);
+  const evening = new Date(morning);
+  evening.setDate(evening.getDate() - 1);
+  evening.setHours(18);
   return [
-    ...(handOver === undefined ? [] : [{ label: 'Until the next hand-over', until: Date.parse(handOver) }]),
-    { label: 'Until 08:00', until: morning.getTime() },
-    { label: 'For 24 hours', until: start + DAY_MS },
-    { label: 'For a week', until: start + 7 * DAY_MS },
+    ...(handOver === undefined
+      ? []
+      : [{ label: 'Until the next hand-over', since: start, until: Date.parse(handOver) }]),
+    { label: 'Tonight, 18:00 to 08:00', since: Math.max(start, evening.getTime()), until: morning.getTime() },
+    { label: 'For 24 hours', since: start, until: start + DAY_MS },
+    { label: 'For a week', since: start, until: start + 7 * DAY_MS },
   ];
 }
 
 /** Returns the schedules that the page shows until something is typed, then those that the server finds. */
-function useSchedules(shown: readonly Schedule[]) {
+function useSchedules(shown: readonly Schedule[], count: number) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
   const text = useDebounced(typed.trim());
@@ -150,8 +168,7 @@ function useSchedules(shown: readonly Schedule[]) {
     enabled: text !== '',
     placeholderData: keepPreviousData,
   });
-  // Without a text only those of the page are here.
-  if (text === '') return { schedules: shown, further: Infinity, setTyped };
+  if (text === '') return { schedules: shown, further: count - shown.length, setTyped };
   const { items = [], total = 0 } = data?.found.find(({ kind }) => kind === 'schedule') ?? {};
   return {
     schedules: items.map(({ id, name }) => ({ scheduleId: id, name })),

@@ -1,0 +1,51 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { PutOnCall } from '#console/pages/oncall/override/put_on_call.tsx';
+import { renderInRouter } from '#test/console/in_router.tsx';
+
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } }, may: () => true }),
+  useRefresh: () => async () => {},
+}));
+
+beforeEach(() => {
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
+  vi.stubGlobal('fetch', async () => Response.json({ result: { members: [], total: 0, found: [], nextCursor: null } }));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+async function open(): Promise<void> {
+  const schedules = ['Payments', 'Search'].map((name) => ({ scheduleId: `schedule_${name}`, name }));
+  const client = new QueryClient();
+  await renderInRouter(() => (
+    <MantineProvider env="test">
+      <QueryClientProvider client={client}>
+        <PutOnCall userId={null} schedules={schedules} scheduleCount={300} onClose={() => {}} />
+      </QueryClientProvider>
+    </MantineProvider>
+  ));
+}
+
+test('the picker of schedules says how many there are beside those of the page, before anything is typed', async () => {
+  await open();
+  const field = await screen.findByRole('combobox', { name: 'Schedule' });
+  act(() => void fireEvent.click(field));
+  expect(screen.getAllByRole('option').map(({ textContent }) => textContent)).toEqual([
+    expect.stringContaining('Payments'),
+    expect.stringContaining('Search'),
+    '298 more: type part of a name',
+  ]);
+});
+
+test('one press puts somebody on call from 18:00 to 08:00', async () => {
+  await open();
+  act(() => void fireEvent.click(screen.getByRole('button', { name: 'Tonight, 18:00 to 08:00' })));
+  expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Until' }).value).toMatch(/08:00$/);
+});
