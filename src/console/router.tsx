@@ -3,6 +3,7 @@ import {
   IconApps,
   IconBell,
   IconBug,
+  IconBuilding,
   IconCalendarUser,
   IconChartLine,
   IconHeartRateMonitor,
@@ -73,6 +74,7 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
   { to: at('places'), label: 'Chat and webhooks', group: 'Connections', icon: IconMessages, isForAdmins: false },
   { to: at('delivery'), label: 'Delivery', group: 'Connections', icon: IconHeartRateMonitor, isForAdmins: false },
   { to: at('statusPages'), label: 'Status pages', group: 'Connections', icon: IconWorld, isForAdmins: false },
+  { to: at('general'), label: 'General', group: 'Organization', icon: IconBuilding, isForAdmins: true },
   { to: at('audit'), label: 'Audit log', group: 'Organization', icon: IconHistory, isForAdmins: true },
   { to: at('billing'), label: 'Billing', group: 'Organization', icon: IconReceiptEuro, isForAdmins: true },
   { to: at('moveIn'), label: 'Import', group: 'Organization', icon: IconTransferIn, isForAdmins: true },
@@ -147,6 +149,11 @@ const settingsRoutes = [
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.provisioning,
     component: lazyRouteComponent(() => import('#console/pages/settings/provisioning.tsx'), 'Provisioning'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.general,
+    component: lazyRouteComponent(() => import('#console/pages/settings/general.tsx'), 'General'),
   }),
   createRoute({
     getParentRoute: () => settings,

@@ -200,6 +200,7 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
     ['settings/agents', 'Who may respond to incidents', { 'Stop all agents': 'admin' }],
     ['settings/delivery', 'Whether this server can send messages to people.', {}],
     ['settings/integrations', 'Programs and assistants', {}],
+    ['settings/general', 'Name of the organization', {}],
     ['settings/billing', 'Show what capabilities cost', {}],
     ['settings/audit', 'Create team', { Export: 'admin' }],
     ['oncall/simulator', 'Nothing is sent: the simulator only shows what would happen.', {}],
@@ -222,7 +223,7 @@ async function controlsOf(h: ConsoleWorld, role: Role, pages: readonly TestedPag
       `document.querySelector('main h1').dataset.old = ''; history.pushState({}, '', '${h.baseUrl}/${path}')`,
     );
     await page.locator('main h1:not([data-old])').waitFor();
-    const isHidden = ['settings/audit', 'settings/billing'].includes(path) && role !== 'admin';
+    const isHidden = ['settings/audit', 'settings/billing', 'settings/general'].includes(path) && role !== 'admin';
     const text = isHidden ? 'For owners and admins' : shows;
     await page.getByRole('main').getByText(text).locator('visible=true').first().waitFor();
     await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });

@@ -80,6 +80,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/api-keys', 'Acts as'],
     ['settings/apps', 'No app is connected'],
     ['settings/agents', 'Who may respond to incidents'],
+    ['settings/general', 'Name of the organization'],
     ['settings/audit', 'Create team'],
     ['settings/billing', 'Show what capabilities cost'],
     ['settings/delivery', 'Phone call'],

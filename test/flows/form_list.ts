@@ -387,7 +387,7 @@ export const settingForms: readonly FormOfConsole[] = [
   },
   {
     name: 'name of the organization',
-    opening: ['settings/members'],
+    opening: ['settings/general'],
     region: 'Organization',
     clear: ['Name of the organization'],
     missing: ['Name of the organization'],

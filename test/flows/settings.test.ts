@@ -94,8 +94,7 @@ async function lookAfterMembers(use: ConsoleUse) {
   await isClosed();
 
   await use.alone(async () => {
-    await page.reload();
-    await loaded(page, 'Members');
+    await open('settings/general', 'General');
     await write(page.getByLabel('Name of the organization'), own('Acme'));
     await press(button('Rename'));
     await sees('The organization was renamed.');

@@ -112,7 +112,11 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
         <SegmentedControl
           aria-labelledby="key-scope"
           value={scope}
-          onChange={(next) => form.setFieldValue('scope', next)}
+          onChange={(next) => {
+            form.setFieldValue('scope', next);
+            // A job that builds goes on when the person who made its key leaves.
+            if (next === 'build' && isAdmin) form.setFieldValue('kind', 'organization');
+          }}
           data={[
             { value: 'all', label: 'Everything' },
             { value: 'build', label: 'A build job' },

@@ -81,8 +81,8 @@ function InvitationRow({ invitation, onChange, onRevoke }: InvitationRowProps) {
       }
     >
       <Status tone={status === 'expired' ? 'gray' : 'blue'}>{status}</Status>
-      <Button size="xs" variant="subtle" onClick={onChange} aria-label={`Change the invitation of ${email}`}>
-        Change
+      <Button size="xs" variant="subtle" onClick={onChange} aria-label={`New link or role for ${email}`}>
+        New link or role
       </Button>
       <Button
         size="xs"

@@ -161,17 +161,18 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
       <NativeSelect
         {...form.getInputProps('role')}
         label={addresses.length > 1 ? 'Role of all' : 'Role'}
-        description={addresses.length > 1 ? 'Below, each may have another.' : ROLE_DESCRIPTIONS[form.values.role]}
+        description={ROLE_DESCRIPTIONS[form.values.role]}
         data={roleOptions}
       />
       {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
         <fieldset className={`${classes.roles} spaced flush`}>
-          <legend>Role of each</legend>
+          <legend>Role of each, where it is another</legend>
           {addresses.map((address) => (
             <div key={address} className={`${classes.role} row apart`}>
               <Name>{address}</Name>
               <NativeSelect
                 aria-label={`Role of ${address}`}
+                title={ROLE_DESCRIPTIONS[form.values.roles[address] ?? form.values.role]}
                 data={roleOptions}
                 value={form.values.roles[address] ?? form.values.role}
                 onChange={({ currentTarget: { value } }) => {

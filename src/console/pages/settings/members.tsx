@@ -26,7 +26,6 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
-import { ExportCard, OrganizationCard } from '#console/pages/settings/organization_card.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
@@ -66,11 +65,6 @@ export function Members() {
           <Button variant="default" onClick={() => setAreRolesShown(true)}>
             What roles may do
           </Button>
-          {org.role === 'owner' && (
-            <Button variant="default" component={Link} to="/settings/members" hash="export">
-              Export the organization
-            </Button>
-          )}
           {isAdmin && (
             <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
               Invite somebody
@@ -105,9 +99,7 @@ export function Members() {
         <>
           <Invitations />
           <div className={classes.section}>
-            <OrganizationCard />
             <SecondFactorPolicy />
-            {org.role === 'owner' && <ExportCard />}
           </div>
         </>
       )}

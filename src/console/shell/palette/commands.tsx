@@ -162,7 +162,7 @@ export function useCommands(text: string): RankedGroup {
           {
             label: 'Export the organization',
             words: 'download everything archive backup zip data',
-            go: () => navigate({ to: '/settings/members', hash: 'export' }),
+            go: () => navigate({ to: '/settings/general', hash: 'export' }),
           },
         ]
       : []),

@@ -45,6 +45,7 @@ export const SETTINGS_PAGES = {
   apps: '/apps',
   agents: '/agents',
   provisioning: '/provisioning',
+  general: '/general',
   audit: '/audit',
   billing: '/billing',
   delivery: '/delivery',

@@ -11,13 +11,32 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useOpenedByAddress } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
+import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
+/** Page of the organization itself: its name, and what takes all of it along. */
+export function General() {
+  const { org, isAdmin } = useOrganization();
+  return (
+    <Page title="General" lead={named`The name of ${org.name}, and all of its data to take along.`} isNarrow>
+      {isAdmin ? (
+        <>
+          <OrganizationCard />
+          {org.role === 'owner' && <ExportCard />}
+        </>
+      ) : (
+        <AdminsOnly what="The name of the organization" />
+      )}
+    </Page>
+  );
+}
+
 /** Card by which an owner takes all of the organization along. */
-export function ExportCard() {
+function ExportCard() {
   const { org } = useOrganization();
   const link = useRef<HTMLAnchorElement>(null);
   const card = useRef<HTMLDivElement>(null);
@@ -53,7 +72,7 @@ export function ExportCard() {
 }
 
 /** Card of the name of the organization, which owners and admins may change. */
-export function OrganizationCard() {
+function OrganizationCard() {
   const { org } = useOrganization();
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm({
