@@ -140,14 +140,6 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   return (
     <>
       <GroupStatusBadge status={status} isSnoozed={snoozed !== null} />
-      {snoozed !== null && <span>{snoozeText(snoozed)}</span>}
-      {regressedAt !== null && <Status tone="amber">back again</Status>}
-      {regressedInRelease !== null && (
-        <span>
-          in release <ReleaseLink serviceId={serviceId} release={regressedInRelease} />
-        </span>
-      )}
-      {isNew && regressedAt === null && status === 'unresolved' && <Status tone="blue">new</Status>}
       {isHandled === false && <Status tone="red">unhandled</Status>}
       <span>{severity}</span>
       {overview.title.includes('<*>') && <span>{'<*> stands for what differs between its events'}</span>}
@@ -172,22 +164,35 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
         )}
         , last <Timestamp at={lastSeenAt} />
       </span>
-      {assigneeName !== null && (
+      {/* What changes while somebody works on it has a line of its own, so that the facts above keep their places. */}
+      <div className="row wraps" style={{ flexBasis: '100%', gap: '0.375rem 0.75rem' }}>
         <span>
           assigned to{' '}
-          <Person userId={assignedUserId} color={assigneeColor}>
-            {assigneeName}
-          </Person>
+          {assigneeName === null ? (
+            'nobody'
+          ) : (
+            <Person userId={assignedUserId} color={assigneeColor}>
+              {assigneeName}
+            </Person>
+          )}
         </span>
-      )}
-      {trend !== null && trend.direction !== 'quiet' && trend.direction !== 'new' && <span>{trendText(trend)}</span>}
-      {status === 'resolved' && (
-        <span>
-          resolved <Timestamp at={statusChangedAt} />
-          <FixText overview={overview} />
-        </span>
-      )}
-      {status === 'resolved' && <WatchButton groupId={groupId} isWatched={isWatched} />}
+        {snoozed !== null && <span>{snoozeText(snoozed)}</span>}
+        {regressedAt !== null && <Status tone="amber">back again</Status>}
+        {regressedInRelease !== null && (
+          <span>
+            in release <ReleaseLink serviceId={serviceId} release={regressedInRelease} />
+          </span>
+        )}
+        {isNew && regressedAt === null && status === 'unresolved' && <Status tone="blue">new</Status>}
+        {trend !== null && trend.direction !== 'quiet' && trend.direction !== 'new' && <span>{trendText(trend)}</span>}
+        {status === 'resolved' && (
+          <span>
+            resolved <Timestamp at={statusChangedAt} />
+            <FixText overview={overview} />
+          </span>
+        )}
+        {status === 'resolved' && <WatchButton groupId={groupId} isWatched={isWatched} />}
+      </div>
     </>
   );
 }
@@ -245,7 +250,11 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   useShortcut('o', set('unresolved'));
   return (
     <ItemActions>
-      {mayTriage && status !== 'resolved' && <Button onClick={set('resolved')}>Resolve</Button>}
+      {mayTriage && status !== 'resolved' && (
+        <Button title="Resolves its open incident, too" onClick={set('resolved')}>
+          Resolve
+        </Button>
+      )}
       {mayTriage && status !== 'resolved' && <ResolveMenu groupIds={[groupId]} serviceId={serviceId} />}
       {mayTriage && status !== 'unresolved' && (
         <Button variant="default" onClick={set('unresolved')}>

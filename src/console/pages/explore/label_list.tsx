@@ -78,6 +78,7 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
   const all = isOpen ? (data?.labels[0] ?? (data === undefined ? label : null)) : label;
   const values = all?.values.slice(0, isOpen ? ALL : SHOWN) ?? [];
   const left = (all?.valueCount ?? 0) - values.length;
+  const without = left > 0 || text !== '' ? 0 : seriesCount - values.reduce((sum, value) => sum + value.seriesCount, 0);
   return (
     <section className="shrinks" aria-label={`Label ${label.label}`}>
       <div className={`${classes.labelHead} row spaced small`}>
@@ -135,6 +136,13 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
             )}
           </li>
         ))}
+        {without > 0 && (
+          <li className={`${classes.value} row small`}>
+            <span className={classes.share} style={{ width: `${(100 * without) / seriesCount}%` }} />
+            <span className={`${classes.valueName} dimmed grow`}>without this label</span>
+            <span className={`${classes.facts} dimmed tiny numbers`}>{shareText(without / seriesCount)}</span>
+          </li>
+        )}
       </ul>
       {isOpen && data !== undefined && all === null && (
         <p className={`${classes.none} dimmed small`}>No value contains this text.</p>

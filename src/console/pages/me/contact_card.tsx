@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -174,6 +175,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
     onSettled: () => results.current?.scrollIntoView({ block: 'nearest' }),
   });
   const destination = useDestination(channel, me);
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const canTest = isConfigured && destination !== null;
   return (
     <Row
@@ -185,7 +187,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
           <div
             aria-live="polite"
             ref={results}
-            style={{ minHeight: canTest ? '1.625rem' : 0, scrollMarginBottom: '7rem' }}
+            style={{ minHeight: canTest ? (isPhone ? '4.5rem' : '1.625rem') : 0, scrollMarginBottom: '7rem' }}
           >
             {test.isError && errorMessage(test.error)}
             {canTest && shown.length === 0 && !test.isPending && !test.isError && 'Not tested in this browser yet'}
@@ -297,13 +299,17 @@ function TestResult({ notificationId }: { readonly notificationId: string }) {
   return (
     <div>
       <Status tone={tone}>{word}</Status>
-      {isSimulated && ' It went to this server’s phone simulator. '}
+      {isSimulated && simulatorUrl === null && ' in the phone simulator of this server, '}
       {simulatorUrl !== null && (
-        <a href={simulatorUrl} target="_blank" rel="noreferrer">
-          See it
-        </a>
+        <>
+          {' '}
+          <a href={simulatorUrl} target="_blank" rel="noreferrer">
+            See it in the phone simulator
+          </a>
+          ,{' '}
+        </>
       )}
-      {reason !== null && ` ${reasonOf(reason)}`} {to !== null && `${to}, `}
+      {reason !== null && ` ${reasonOf(reason)}`} {!isSimulated && to !== null && `${to}, `}
       <Timestamp at={updatedAt} />
     </div>
   );

@@ -56,7 +56,9 @@ async function show(): Promise<HTMLElement> {
 test('a test that was only simulated leads an owner to the phone that has it', async () => {
   localStorage.setItem('tocsin-tests:org_1:user_1:sms', 'n_1');
   await show();
-  expect((await screen.findByRole('link', { name: 'See it' })).getAttribute('href')).toBe(SENT.simulatorUrl);
+  expect((await screen.findByRole('link', { name: 'See it in the phone simulator' })).getAttribute('href')).toBe(
+    SENT.simulatorUrl,
+  );
 });
 
 test('the row of a channel has the line of a result before anything was sent, so that nothing moves then', async () => {

@@ -84,7 +84,6 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
           </span>
         </div>
         <div className={classes.steps}>
-          <SplitMessage overview={overview} event={event.cursor} />
           {!hasNewest && day === undefined && (
             <Button size="xs" variant="subtle" onClick={showNewest}>
               Newest
@@ -113,6 +112,7 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
         </div>
       </div>
       <Origin event={event} serviceId={serviceId} />
+      <SplitMessage overview={overview} event={event.cursor} />
       {event.trimmed.length > 0 && (
         <p className={classes.trimmed}>The event was larger than 1 MiB: its {listText(event.trimmed)} were left out.</p>
       )}
@@ -159,11 +159,12 @@ function SplitMessage({ overview: { groupId, grouping, mergedInto, eventCount },
     <Button
       size="xs"
       variant="subtle"
+      px={0}
       loading={splitting.isPending}
       onClick={() => splitting.mutate(event)}
       title="Messages that say the same as this event become an exception of their own from now on"
     >
-      Separate this message
+      Make this message an exception of its own
     </Button>
   );
 }

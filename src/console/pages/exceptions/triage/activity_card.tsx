@@ -165,7 +165,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
         aria-label={comment === undefined ? 'Add a comment' : 'Comment'}
         placeholder="Add a comment: what you know, what you try. Markdown works."
         autosize
-        minRows={1}
+        minRows={2}
         maxRows={10}
         maxLength={NOTE_LENGTH_MAX}
         value={text}
