@@ -17,6 +17,12 @@ const EXECUTABLES = { windowless: oneOf('/usr/bin/chromium-headless-shell') ?? C
 const PACKAGES = { windowless: 'chromium-headless-shell', whole: 'chromium' } as const;
 type Kind = keyof typeof EXECUTABLES;
 
+/** Pages are painted without a graphics card: a process of its own for that only costs messages. */
+const ARGS = {
+  windowless: ['--no-sandbox', '--in-process-gpu', '--renderer-process-limit=1'],
+  whole: ['--no-sandbox'],
+} as const;
+
 export const PHONE = { width: 390, height: 844 };
 export const DESK = { width: 1440, height: 900 };
 
@@ -47,7 +53,7 @@ export function inBrowser(name: string, tests: () => void, options: BrowserOptio
           await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
         }
         if (browsers[kind]?.isConnected() !== true) {
-          browsers[kind] = await chromium.launch({ executablePath: EXECUTABLES[kind] ?? '', args: ['--no-sandbox'] });
+          browsers[kind] = await chromium.launch({ executablePath: EXECUTABLES[kind] ?? '', args: [...ARGS[kind]] });
         }
         browser = browsers[kind];
       });

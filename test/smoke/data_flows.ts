@@ -1,13 +1,18 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import type { ConsoleWorld } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
 const plotOf = (page: Page, name: string) => page.getByRole('slider', { name: `Time in ${name}` });
+
+/** Limit on how long a point is on its way on a busy machine. */
+const ARRIVES_MS_MAX = 20_000;
 
 /** A service with a metric of two routes. */
 async function givenService(h: ConsoleWorld): Promise<string> {
@@ -49,13 +54,12 @@ export function dataFlows({ newOrganization }: Smoke): void {
       body: JSON.stringify({ points: [{ name: 'latency', value: 3 }] }),
     });
     expect(answer.ok).toBe(true);
-    const arrived = page.getByText('1 point in the last hour');
-    await expect
-      .poll(async () => {
-        await page.clock.fastForward(20_000);
-        return await arrived.isVisible();
-      })
-      .toBe(true);
+    // Before the page asks again: each time it asks in vain keeps this machine from taking the point.
+    const owner = memberCaller(h.orgId, h.owner.userId, 'owner');
+    const points = async () => (await runOperation(h, getIngestStatus, owner, { serviceId })).metrics.pointsLastHour;
+    await expect.poll(points, { timeout: ARRIVES_MS_MAX }).toBe(1);
+    await page.clock.fastForward(20_000);
+    await page.getByText('1 point in the last hour').waitFor();
     await openPath(page, h.baseUrl, 'services');
     await page.getByRole('link', { name: 'checkout' }).waitFor();
   });
