@@ -4,7 +4,8 @@ import { addressOf } from '#console/api/http.ts';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
-import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
+import { metricNameOf } from '#console/pages/explore/explore_queries.ts';
+import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 

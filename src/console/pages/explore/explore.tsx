@@ -19,7 +19,8 @@ import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
-import { type ExploreSearch, queriesOf, readExploreSearch, withMetric } from '#console/pages/explore/explore_search.ts';
+import { queriesOf, withMetric } from '#console/pages/explore/explore_queries.ts';
+import { type ExploreSearch, readExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -6,7 +6,8 @@ import { useState } from 'react';
 import { invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/explore/explore.module.css';
-import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
+import { metricNameOf } from '#console/pages/explore/explore_queries.ts';
+import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { LabelCondition } from '#modules/metrics/decide/selector_text.ts';
 

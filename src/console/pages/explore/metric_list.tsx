@@ -14,9 +14,10 @@ import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/explore/explore.module.css';
-import { type ChosenMetric, type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
+import { type ChosenMetric, isSelector } from '#console/pages/explore/explore_queries.ts';
+import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { quantileName } from '#modules/metrics/decide/aggregation.ts';
+import { QUANTILES, quantileName } from '#modules/metrics/decide/aggregation.ts';
 import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];

@@ -29,15 +29,13 @@ import classes from '#console/pages/explore/explore.module.css';
 import {
   type Comparison,
   COMPARISONS,
-  type ExploreSearch,
   isHeatmap,
   isHistogram,
   isSelector,
   metricNameOf,
-  quantileCondition,
-  quantileChoices,
   queriesOf,
-} from '#console/pages/explore/explore_search.ts';
+} from '#console/pages/explore/explore_queries.ts';
+import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { AggregationSelect } from '#console/pages/rules/aggregation_select.tsx';
 import { LabelList, SelectorField } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
@@ -46,6 +44,8 @@ import {
   type Aggregation,
   aggregationName,
   askedOf,
+  quantileChoices,
+  quantileCondition,
   quantileName,
   shownOf,
 } from '#modules/metrics/decide/aggregation.ts';

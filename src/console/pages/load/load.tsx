@@ -18,7 +18,7 @@ import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { dateFormat, durationText } from '#console/components/text/time_text.ts';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/load/load.module.css';
-import { monthOf, monthsBefore } from '#console/pages/load/load_search.ts';
+import { monthOf } from '#console/pages/load/load_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
@@ -29,6 +29,18 @@ const MONTH = dateFormat({ month: 'long', year: 'numeric', timeZone: 'UTC' });
 type Load = ResultOf<'get_load_on_people'>;
 type LoadOfPerson = Load['people'][number];
 type Rule = Load['rules'][number];
+
+/** Months to choose from: what happened longer ago is not kept. */
+const MONTHS = 14;
+
+/** Returns the months up to the present one, the newest first, with the chosen one if it is older. */
+function monthsBefore(now: number, chosen: string): readonly string[] {
+  const date = new Date(now);
+  const months = Array.from({ length: MONTHS }, (_, back) =>
+    monthOf(new Date(date.getFullYear(), date.getMonth() - back).getTime()),
+  );
+  return months.includes(chosen) ? months : [...months, chosen];
+}
 
 /** Page of what a month of on-call asked of the people of a team. */
 export function LoadOnPeople() {

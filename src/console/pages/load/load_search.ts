@@ -16,15 +16,3 @@ export function monthOf(now: number): string {
   const date = new Date(now);
   return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}`;
 }
-
-/** Months to choose from: what happened longer ago is not kept. */
-const MONTHS = 14;
-
-/** Returns the months up to the present one, the newest first, with the chosen one if it is older. */
-export function monthsBefore(now: number, chosen: string): readonly string[] {
-  const date = new Date(now);
-  const months = Array.from({ length: MONTHS }, (_, back) =>
-    monthOf(new Date(date.getFullYear(), date.getMonth() - back).getTime()),
-  );
-  return months.includes(chosen) ? months : [...months, chosen];
-}

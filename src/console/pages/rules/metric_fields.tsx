@@ -3,11 +3,15 @@ import { useEffect, useEffectEvent, useState } from 'react';
 
 import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { quantileChoices, quantileCondition } from '#console/pages/explore/explore_search.ts';
 import { type ListedMetric, MetricPicker, metricOfName, useMetricsLike } from '#console/pages/rules/metric_picker.tsx';
 import type { ConfigValues } from '#console/pages/rules/rule_values.ts';
 import { AggregationSelect } from '#console/pages/rules/aggregation_select.tsx';
-import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import {
+  AGGREGATIONS,
+  type Aggregation,
+  quantileChoices,
+  quantileCondition,
+} from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { type LabelMatcher, readSelector } from '#modules/metrics/decide/read_selector.ts';

@@ -1,3 +1,4 @@
+import type { LabelCondition } from '#modules/metrics/decide/selector_text.ts';
 import { isCounted, type PointKind } from '#modules/metrics/decide/point.ts';
 
 /** Names of what is asked, the same in charts, widgets and rules. */
@@ -103,3 +104,17 @@ export const COUNTER_LOOKBACK_MS = 5 * 60_000;
  * in the lookback: what a process counted long before it was first heard of is not growth of now.
  */
 export const COUNTER_REACH_MS = 25 * 60 * 60_000;
+
+/** Quantiles of a histogram that can be shown. */
+export const QUANTILES = ['0.5', '0.9', '0.95', '0.99', '0.999'] as const;
+
+/** Returns the quantiles to choose from, with their names; one that was chosen before stays. */
+export function quantileChoices(chosen: string | undefined): { value: string; label: string }[] {
+  return [...new Set([...QUANTILES, ...(chosen === undefined ? [] : [chosen])])]
+    .toSorted()
+    .map((value) => ({ value, label: quantileName(value) }));
+}
+
+export function quantileCondition(value = '0.95'): LabelCondition {
+  return { label: 'quantile', operator: '=', value };
+}
