@@ -115,6 +115,13 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         ]}
       />
       {error !== null && <ErrorAlert error={error} />}
+      {/* Above the field, whose open list covers what is below. */}
+      {kind === 'person' && choices.some(({ isDisabled }) => isDisabled) && (
+        <Text size="sm" c="dimmed">
+          Whom nothing reaches needs a number of their own, which they add on their page Me. One that another team has for
+          them counts for its incidents only.
+        </Text>
+      )}
       <Choice
         label={kind === 'person' ? 'Person' : 'Escalation policy'}
         placeholder={data === undefined ? 'Loading …' : 'Type a name'}
@@ -135,9 +142,6 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
       />
       <Text size="sm" c="dimmed">
         {kind === 'policy' ? aboutPolicy(status) : picked?.refusal == null && aboutPerson(incident, picked)}
-        {kind === 'person' &&
-          offered.some(({ isDisabled }) => isDisabled) &&
-          ' People whom nothing reaches cannot be paged until they turn on a channel on their page Me.'}
       </Text>
     </FormDialog>
   );

@@ -78,7 +78,7 @@ export function PersonLine({ member, schedules, onPut, onClose }: PersonLineProp
             title="How a page reaches them"
             sub={
               isUnreached(member)
-                ? 'Nothing reaches them: no channel is set up.'
+                ? 'Nothing reaches them: they set up a channel on their page Me, which counts in every team.'
                 : 'Their channels, and whether a message has arrived, are on the page of their team.'
             }
           >
