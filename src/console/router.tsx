@@ -1,27 +1,14 @@
 import {
   IconActivityHeartbeat,
-  IconApps,
   IconBell,
   IconBug,
   IconCalendarUser,
   IconChartLine,
-  IconHeartRateMonitor,
-  IconHistory,
   IconHome,
-  IconKey,
-  IconMessages,
-  IconLock,
   IconLayoutDashboard,
-  IconPlug,
-  IconReceiptEuro,
-  IconRobot,
   IconServer2,
   IconSettings,
-  IconTransferIn,
   IconUserCircle,
-  IconUsers,
-  IconUsersGroup,
-  IconWorld,
 } from '@tabler/icons-react';
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
@@ -63,20 +50,20 @@ export const MAIN_NAVIGATION: readonly NavigationEntry[] = [
 const at = <P extends keyof typeof SETTINGS_PAGES>(page: P) => `${PAGES.settings}${SETTINGS_PAGES[page]}` as const;
 
 const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
-  { to: at('members'), label: 'Members', group: 'People', icon: IconUsers, isForAdmins: false },
-  { to: at('signIn'), label: 'Sign-in', group: 'People', icon: IconLock, isForAdmins: true },
-  { to: at('provisioning'), label: 'Provisioning', group: 'People', icon: IconUsersGroup, isForAdmins: true },
-  { to: at('apiKeys'), label: 'API keys', group: 'Keys and apps', icon: IconKey, isForAdmins: false },
-  { to: at('apps'), label: 'Connected apps', group: 'Keys and apps', icon: IconApps, isForAdmins: false },
-  { to: at('agents'), label: 'AI agents', group: 'Keys and apps', icon: IconRobot, isForAdmins: false },
-  { to: at('integrations'), label: 'Integrations', group: 'Connections', icon: IconPlug, isForAdmins: false },
-  { to: at('places'), label: 'Chat and webhooks', group: 'Connections', icon: IconMessages, isForAdmins: false },
-  { to: at('delivery'), label: 'Delivery', group: 'Connections', icon: IconHeartRateMonitor, isForAdmins: false },
-  { to: at('statusPages'), label: 'Status pages', group: 'Connections', icon: IconWorld, isForAdmins: false },
-  { to: at('general'), label: 'General', group: 'Organization', icon: IconSettings, isForAdmins: true },
-  { to: at('audit'), label: 'Audit log', group: 'Organization', icon: IconHistory, isForAdmins: true },
-  { to: at('billing'), label: 'Billing', group: 'Organization', icon: IconReceiptEuro, isForAdmins: true },
-  { to: at('moveIn'), label: 'Import', group: 'Organization', icon: IconTransferIn, isForAdmins: true },
+  { to: at('members'), label: 'Members', group: 'People', isForAdmins: false },
+  { to: at('signIn'), label: 'Sign-in', group: 'People', isForAdmins: true },
+  { to: at('provisioning'), label: 'Provisioning', group: 'People', isForAdmins: true },
+  { to: at('apiKeys'), label: 'API keys', group: 'Keys and apps', isForAdmins: false },
+  { to: at('apps'), label: 'Connected apps', group: 'Keys and apps', isForAdmins: false },
+  { to: at('agents'), label: 'AI agents', group: 'Keys and apps', isForAdmins: false },
+  { to: at('integrations'), label: 'Integrations', group: 'Connections', isForAdmins: false },
+  { to: at('places'), label: 'Chat and webhooks', group: 'Connections', isForAdmins: false },
+  { to: at('delivery'), label: 'Delivery', group: 'Connections', isForAdmins: false },
+  { to: at('statusPages'), label: 'Status pages', group: 'Connections', isForAdmins: false },
+  { to: at('general'), label: 'General', group: 'Organization', isForAdmins: true },
+  { to: at('audit'), label: 'Audit log', group: 'Organization', isForAdmins: true },
+  { to: at('billing'), label: 'Billing', group: 'Organization', isForAdmins: true },
+  { to: at('moveIn'), label: 'Import', group: 'Organization', isForAdmins: true },
 ];
 
 const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };

@@ -63,7 +63,6 @@ export interface SettingsEntry {
   readonly label: string;
   /** Tab under which it stands with others, by its name. */
   readonly group: string;
-  readonly icon: Icon;
   readonly isForAdmins: boolean;
 }
 

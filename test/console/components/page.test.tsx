@@ -10,7 +10,6 @@ import { renderInRouter } from '#test/console/in_router.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 
 const held = vi.hoisted(() => new Set<string>());
-const icon = vi.hoisted(() => () => null);
 vi.mock('#console/shell/organization.tsx', () => ({
   useOrganization: () => ({
     org: { role: 'viewer' },
@@ -19,7 +18,7 @@ vi.mock('#console/shell/organization.tsx', () => ({
   }),
 }));
 vi.mock('#console/shell/navigation.tsx', () => {
-  const entry = (to: string, group: string, isForAdmins: boolean) => ({ to, label: to, group, icon, isForAdmins });
+  const entry = (to: string, group: string, isForAdmins: boolean) => ({ to, label: to, group, isForAdmins });
   const settings = [entry('/', 'People', false), entry('/b', 'People', true), entry('/c', 'Keys', false)];
   return { useNavigation: () => ({ settings: settings as unknown as SettingsEntry[] }) };
 });

@@ -290,7 +290,9 @@ function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly 
           <Icon size={22} stroke={1.75} />
         </span>
         <div className={classes.callText}>
-          <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call in any schedule'}</div>
+          <div className={classes.callTitle}>
+            {isOnCall ? 'You are on call' : 'You are not on call in any schedule'}
+          </div>
           <div className={`${classes.sub} dimmed small`}>
             {running.map((shift) => (
               <Running

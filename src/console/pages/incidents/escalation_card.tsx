@@ -216,7 +216,9 @@ function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }
         </>
       );
     case 'cancelled':
-      return reason === null ? 'Did not fire' : `Did not fire: the incident was ${reason === 'reassigned' ? 'handed over' : reason} first`;
+      return reason === null
+        ? 'Did not fire'
+        : `Did not fire: the incident was ${reason === 'reassigned' ? 'handed over' : reason} first`;
   }
 }
 

@@ -118,8 +118,8 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
       {/* Above the field, whose open list covers what is below. */}
       {kind === 'person' && choices.some(({ isDisabled }) => isDisabled) && (
         <Text size="sm" c="dimmed">
-          Whom nothing reaches needs a number of their own, which they add on their page Me. One that another team has for
-          them counts for its incidents only.
+          Whom nothing reaches needs a number of their own, which they add on their page Me. One that another team has
+          for them counts for its incidents only.
         </Text>
       )}
       <Choice

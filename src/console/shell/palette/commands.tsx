@@ -6,6 +6,7 @@ import {
   IconMoon,
   IconMoonStars,
   IconPlayerPlay,
+  IconSettings,
   IconStairs,
   IconSun,
   IconUsers,
@@ -62,7 +63,9 @@ export function usePages(text: string): RankedGroup {
   const pages = [
     ...main.map((page) => ({ ...page, about: '' })),
     ...ON_CALL_PAGES.map((page) => ({ ...page, about: 'On-call' })),
-    ...settings.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map((page) => ({ ...page, about: 'Settings' })),
+    ...settings
+      .filter(({ isForAdmins }) => isAdmin || !isForAdmins)
+      .map((page) => ({ ...page, icon: IconSettings, about: 'Settings' })),
   ];
   return {
     group: 'Pages',
