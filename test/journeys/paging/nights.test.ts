@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import { asId } from '#kernel/ids.ts';
@@ -54,30 +54,39 @@ interface Team {
   readonly slow: readonly ReadonlyMap<number, string>[];
 }
 
-test.each(IS_LONG ? [...NIGHTS, ...MORE_NIGHTS] : NIGHTS)(
+describe.each(IS_LONG ? [...NIGHTS, ...MORE_NIGHTS] : NIGHTS)(
   '$zone, $evening: everybody who is paged is on call by the wall clock',
-  async (night) => {
-    // Long without a pause: connections that are being opened meanwhile would time out.
-    const walk = walkOf(night);
-    const w = await staffedWorld();
-    const begin = walk.minuteOf(`${night.evening}T21:00`);
-    const changes = walk.changesBetween(begin, begin + MINUTES);
-    expect(changes).toHaveLength(1);
-    const change = changes[0]!;
-    moveTo(w, begin);
-    const team = await createTeam(w, night, walk, change);
-    const [namesAt, page] = [await roster(w, team), await pager(w, team)];
+  (night) => {
+    let w: StaffedWorld;
+    let begin = 0;
+    let changes: readonly number[];
+    let team: Team;
+    let namesAt: Awaited<ReturnType<typeof roster>>;
+    let page: Awaited<ReturnType<typeof pager>>;
+    beforeAll(async () => {
+      const walk = walkOf(night);
+      w = await staffedWorld({ keepOpen: true });
+      begin = walk.minuteOf(`${night.evening}T21:00`);
+      changes = walk.changesBetween(begin, begin + MINUTES);
+      moveTo(w, begin);
+      team = await createTeam(w, night, walk, changes[0]!);
+      [namesAt, page] = [await roster(w, team), await pager(w, team)];
+    });
+    afterAll(() => w.close());
 
-    for (let minute = begin; minute < begin + MINUTES; minute += 1) {
-      moveTo(w, minute);
-      const expected = team.slow.map((onCall) => onCall.get(minute));
-      expect(namesAt(w.clock.now()), `at minute ${minute - begin} of the night`).toEqual(expected);
-      if ((minute - begin) % pageEvery(minute - change) !== 0) continue;
-      expect(await asked(w, team), `when asked at minute ${minute - begin}`).toEqual(expected);
-      const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
-      expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
-    }
-    await w.runUntilIdle();
+    test.each(Array.from({ length: MINUTES / 60 }, (_, hour) => hour))('hour %i of the night', async (hour) => {
+      expect(changes).toHaveLength(1);
+      for (let minute = begin + 60 * hour; minute < begin + 60 * (hour + 1); minute += 1) {
+        moveTo(w, minute);
+        const expected = team.slow.map((onCall) => onCall.get(minute));
+        expect(namesAt(w.clock.now()), `at minute ${minute - begin} of the night`).toEqual(expected);
+        if ((minute - begin) % pageEvery(minute - changes[0]!) !== 0) continue;
+        expect(await asked(w, team), `when asked at minute ${minute - begin}`).toEqual(expected);
+        const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
+        expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
+      }
+      await w.runUntilIdle();
+    });
   },
 );
 
