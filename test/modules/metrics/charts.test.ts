@@ -332,6 +332,7 @@ describe('the metrics of a service', () => {
     expect(await run(describeLabels, { serviceId, metricName: 'm' })).toEqual({
       kind: 'gauge',
       seriesCount: 4,
+      labelCount: 2,
       labels: [
         {
           label: 'route',
@@ -355,6 +356,10 @@ describe('the metrics of a service', () => {
     });
     const some = await run(describeLabels, { serviceId, metricName: 'm{route="/a"}', label: 'status', text: '5' });
     expect(some).toMatchObject({ seriesCount: 2, labels: [{ valueCount: 1, values: [{ value: '500' }] }] });
+    expect(await run(describeLabels, { serviceId, metricName: 'm', labelText: 'STAT' })).toMatchObject({
+      labelCount: 1,
+      labels: [{ label: 'status' }],
+    });
     const other = await w.given.organization('Third');
     await expect(run(describeLabels, { serviceId, metricName: 'm' }, other.orgId)).rejects.toMatchObject({
       code: 'not_found',

@@ -1,11 +1,10 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 
-import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { AggregationSelect } from '#console/pages/rules/aggregation_select.tsx';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { useKnownLabels } from '#console/pages/rules/label_fields.tsx';
+import { LabelName } from '#console/pages/rules/label_fields.tsx';
 import { ExpressionFields, useAskedMetric } from '#console/pages/rules/metric_fields.tsx';
 import { type WidgetKind, type WidgetQuery, withVariables } from '#modules/dashboards/decide/widget.ts';
 import { askedOf, shownOf, usuallyShown } from '#modules/metrics/decide/aggregation.ts';
@@ -30,7 +29,6 @@ export function LineFields({ legend, kind, query, usualServiceId, error, onChang
   const serviceId = query.serviceId ?? usualServiceId;
   const { isQuantile, kind: kindOfMetric } = useAskedMetric(serviceId, query.metricName);
   const isRatio = divideExpression(query.metricName).sides.length > 1;
-  const labels = useKnownLabels(serviceId, withVariables(query.metricName, {}));
   return (
     <Stack gap="xs" component="fieldset" p={0} m={0} style={{ border: 0 }}>
       <legend className={legend === null ? 'hidden-text' : undefined}>{legend ?? 'Line 1'}</legend>
@@ -65,13 +63,13 @@ export function LineFields({ legend, kind, query, usualServiceId, error, onChang
             />
           )}
           {kind !== 'number' && (
-            <Autocomplete
+            <LabelName
               listLabel="Labels"
               label="Split by label"
               placeholder="Nothing"
+              serviceId={serviceId}
+              metricName={withVariables(query.metricName, {})}
               value={query.splitBy ?? ''}
-              suggestions={labels}
-              maxLength={200}
               onChange={(next) => onChange({ splitBy: next.trim() || null })}
             />
           )}

@@ -17,6 +17,8 @@ interface LabelListProps {
   readonly serviceId: string;
   readonly search: ExploreSearch;
   readonly labels: readonly LabelEntry[];
+  /** Number of labels, those that are not listed too. */
+  readonly labelCount: number;
   /** Number of series; null until it is known. */
   readonly seriesCount: number | null;
   onSplit(label: string): void;
@@ -25,7 +27,7 @@ interface LabelListProps {
 }
 
 /** List of the labels by which the series of a metric differ, with their values and shares. */
-export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onFilter }: LabelListProps) {
+export function LabelList({ serviceId, search, labels, labelCount, seriesCount, onSplit, onFilter }: LabelListProps) {
   if (seriesCount === null || seriesCount === 0) return null;
   return (
     <div className={classes.labels}>
@@ -33,6 +35,11 @@ export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onF
         Labels of {seriesCount === 1 ? '1 series' : `${seriesCount.toLocaleString('en')} series`}
       </h3>
       {labels.length === 0 && <p className={`${classes.none} dimmed small`}>These series have no labels.</p>}
+      {labelCount > labels.length && (
+        <p className={`${classes.none} dimmed small`}>
+          {labelCount - labels.length} more labels are not listed: name one in the selector.
+        </p>
+      )}
       <div className={classes.labelGrid}>
         {labels.map((label) => (
           <Label
@@ -50,7 +57,7 @@ export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onF
   );
 }
 
-interface LabelProps extends Omit<LabelListProps, 'labels' | 'seriesCount'> {
+interface LabelProps extends Omit<LabelListProps, 'labels' | 'labelCount' | 'seriesCount'> {
   readonly label: LabelEntry;
   readonly seriesCount: number;
 }

@@ -322,6 +322,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         serviceId={service}
         search={search}
         labels={labels}
+        labelCount={entry?.labelCount ?? 0}
         seriesCount={entry?.seriesCount ?? null}
         onSplit={(label) => onChange({ split: label }, true)}
         onFilter={

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, NativeSelect } from '@mantine/core';
+import { ActionIcon, Button, NativeSelect, type TextInputProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -27,7 +27,6 @@ interface LabelFieldsProps {
 
 /** Fields that select the series of the metric: those whose labels match every line. */
 export function LabelFields({ serviceId, metricName, hasVariables, matchers, onChange }: LabelFieldsProps) {
-  const labels = useKnownLabels(serviceId, metricName);
   const change = (index: number, part: Partial<LabelMatcher>): void =>
     onChange(matchers.map((matcher, place) => (place === index ? { ...matcher, ...part } : matcher)));
   return (
@@ -37,14 +36,13 @@ export function LabelFields({ serviceId, metricName, hasVariables, matchers, onC
         // Lines have no identity of their own.
         // eslint-disable-next-line react/no-array-index-key
         <div key={index} className={classes.matcher}>
-          <Autocomplete
+          <LabelName
             listLabel={`Label ${index + 1}`}
             placeholder="label"
+            serviceId={serviceId}
+            metricName={metricName}
             value={label}
             onChange={(text) => change(index, { label: text })}
-            suggestions={labels}
-            spellCheck={false}
-            autoCapitalize="none"
           />
           <NativeSelect
             aria-label={`Comparison of label ${index + 1}`}
@@ -157,20 +155,51 @@ const variableOf = (label: string): string[] => {
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 300;
 
-/** Returns the labels of the metric's series that arrived in the last day. */
-export function useKnownLabels(serviceId: string | null, metricName: string): readonly string[] {
+interface LabelNameProps extends Pick<TextInputProps, 'label'> {
+  readonly listLabel: string;
+  readonly placeholder: string;
+  readonly serviceId: string | null;
+  readonly metricName: string;
+  readonly value: string;
+  onChange(label: string): void;
+}
+
+/** Field for a label, completed from those of the series of the last day. The server searches for what is typed. */
+export function LabelName({ serviceId, metricName, value, onChange, ...field }: LabelNameProps) {
   const { orgId } = useOrganization().org;
-  const [name] = useDebouncedValue(metricName.trim(), DEBOUNCE_MS);
+  // The label already in the field is not a search: all are offered.
+  const [typed, setTyped] = useState('');
+  const [asked] = useDebouncedValue({ name: metricName.trim(), text: typed.trim().slice(0, 200) }, DEBOUNCE_MS);
+  const { name, text } = asked;
   const { data } = useQuery({
     ...actionQuery(orgId, 'services', 'describe_labels', {
       serviceId: serviceId ?? '',
       metricName: name,
       valuesMax: 1,
+      ...(text !== '' && { labelText: text }),
     }),
     enabled: serviceId !== null && name !== '',
     staleTime: 60_000,
     retry: false,
     placeholderData: keepPreviousData,
   });
-  return data?.labels.map(({ label }) => label) ?? [];
+  const labels = data?.labels.map(({ label }) => label) ?? [];
+  const shown = labels.slice(0, VALUES_SHOWN);
+  return (
+    <Autocomplete
+      {...field}
+      maxLength={200}
+      value={value}
+      onChange={(next) => {
+        setTyped(next);
+        onChange(next);
+      }}
+      onBlur={() => setTyped('')}
+      suggestions={shown}
+      isSearched
+      further={(data?.labelCount ?? 0) - shown.length}
+      spellCheck={false}
+      autoCapitalize="none"
+    />
+  );
 }

@@ -20,6 +20,7 @@ export const describeLabels = defineOperation({
     serviceId: IdText,
     metricName: MetricName,
     label: Type.Optional(Type.String({ maxLength: 200, description: 'only this one' })),
+    labelText: searchInput('part of the names of the labels'),
     text: searchInput('part of the values'),
     valuesMax: Type.Optional(
       Type.Integer({ minimum: 1, maximum: LABEL_VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
@@ -28,6 +29,7 @@ export const describeLabels = defineOperation({
   result: Type.Object({
     kind: nullable(Type.Enum([...POINT_KINDS], { description: 'of its newest point; null without points' })),
     seriesCount: Type.Integer({ description: 'series of the last day that the selector means' }),
+    labelCount: Type.Integer({ description: 'labels that match, those not listed too' }),
     labels: Type.Array(
       Type.Object({
         label: Type.String(),
@@ -40,15 +42,21 @@ export const describeLabels = defineOperation({
       { description: 'by name, at most 100' },
     ),
   }),
-  example: { metricName: 'http_request_duration_ms{route="/pay"}', label: 'status', text: '5', valuesMax: 20 },
+  example: {
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    label: 'status',
+    labelText: 'stat',
+    text: '5',
+    valuesMax: 20,
+  },
   async handle(
-    { serviceId, metricName, label = null, text = '', valuesMax = VALUES },
+    { serviceId, metricName, label = null, labelText = '', text = '', valuesMax = VALUES },
     { caller, stores, metrics, now },
   ) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const [selector] = parseExpression(metricName).sides;
     const since = now.subtract({ hours: 24 * Math.min(service.retentionMetrics, 1) });
-    const wanted = { since, label, text, valuesMax };
+    const wanted = { since, label, labelText, text, valuesMax };
     const labels = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
     const question = labels.seriesCount > 0 ? null : quantileQuestionOf(selector);
     if (question === null) {

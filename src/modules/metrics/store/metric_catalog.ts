@@ -45,6 +45,8 @@ export interface LabelSearch {
   readonly since: Temporal.Instant;
   /** Listed label; all when null. */
   readonly label: string | null;
+  /** Part of the names of the labels, in any case; absent for all. */
+  readonly labelText?: string;
   /** Part of the values, in any case. */
   readonly text: string;
   readonly valuesMax: number;
@@ -263,8 +265,8 @@ export class MetricCatalog extends ClickHouseStore {
   /** The labels of a metric's series by name, at most 100, and how many series there are. */
   async describeLabels(
     serviceId: Id<'service'>,
-    { selector, since, label, text, valuesMax, areBuckets = false }: LabelSearch,
-  ): Promise<{ seriesCount: number; labels: LabelEntry[] }> {
+    { selector, since, label, labelText = '', text, valuesMax, areBuckets = false }: LabelSearch,
+  ): Promise<{ seriesCount: number; labelCount: number; labels: LabelEntry[] }> {
     const [key, tags] = areBuckets ? [senderOf('tags'), withoutBounds('tags')] : ['series', 'tags'];
     const series = `SELECT ${key} AS sender, any(${tags}) AS labels FROM metric_series
       WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY sender`;
@@ -272,14 +274,15 @@ export class MetricCatalog extends ClickHouseStore {
       ...selectorParameters(serviceId, selector),
       since: since.epochMilliseconds,
       wanted: label ?? '',
+      label_text: labelText,
       text,
       values_max: valuesMax,
     };
-    const ofLabel = label === null ? '' : 'AND label = {wanted:String}';
+    const ofLabel = `${label === null ? '' : 'AND label = {wanted:String}'} AND positionCaseInsensitiveUTF8(label, {label_text:String}) > 0`;
     const [[count], totals, values] = await Promise.all([
       this.#rows<[series: string]>(`SELECT count() FROM (${series})`, parameters),
-      this.#rows<[label: string, values: string, series: string]>(
-        `SELECT label, uniqExact(value), count() FROM (${series})
+      this.#rows<[label: string, values: string, series: string, labels: string]>(
+        `SELECT label, uniqExact(value), count(), count() OVER () FROM (${series})
          ARRAY JOIN mapKeys(labels) AS label, mapValues(labels) AS value
          WHERE positionCaseInsensitiveUTF8(value, {text:String}) > 0 ${ofLabel}
          GROUP BY label ORDER BY label LIMIT ${LABELS_MAX}`,
@@ -296,6 +299,7 @@ export class MetricCatalog extends ClickHouseStore {
     const byLabel = Map.groupBy(values, ([name]) => name);
     return {
       seriesCount: Number(count?.[0] ?? 0),
+      labelCount: Number(totals[0]?.[3] ?? 0),
       labels: totals.map(([name, valueCount, seriesCount]) => ({
         label: name,
         valueCount: Number(valueCount),
