@@ -6,6 +6,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { AuditEntry } from '#modules/audit/store/audit_store.ts';
+import type { NewRelease } from '#modules/exceptions/store/exception_reader.ts';
 import { type Deploy, deploysOf } from '#modules/releases/decide/deploys.ts';
 import type { DeployRow, ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
 import type { Stores, UnitOfWorkRuntime } from '#modules/stores.ts';
@@ -90,7 +91,7 @@ export async function readDeploys(
 ): Promise<Deploy[]> {
   const [recorded, seen] = await Promise.all([
     stores.releases.listDeploys(caller.orgId, { serviceIds: [serviceId], ...period }, limit),
-    exceptions.listNewReleases([serviceId], period, limit),
+    listNewReleases([serviceId], period, limit, { stores, exceptions }),
   ]);
   const releases = seen.map(({ release }) => release);
   const deployed = await stores.releases.listDeployed(serviceId, releases, period.to);
@@ -99,6 +100,20 @@ export async function readDeploys(
     seen,
     deployed,
   ).slice(0, limit);
+}
+
+/**
+ * Lists the releases of some services whose first exception was in a period, the newest first. The store of events is
+ * asked only about services that have exceptions.
+ */
+export async function listNewReleases(
+  serviceIds: readonly Id<'service'>[],
+  period: Period,
+  limit: number,
+  { stores, exceptions }: Pick<ActionContext, 'stores' | 'exceptions'>,
+): Promise<NewRelease[]> {
+  const asked = await stores.exceptionGroups.listServicesWithGroups(serviceIds);
+  return asked.length === 0 ? [] : await exceptions.listNewReleases(asked, period, limit);
 }
 
 /** Deploys of a day, which charts by day mark. */

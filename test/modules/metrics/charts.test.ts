@@ -1,5 +1,5 @@
 import fc from '#test/kit/properties.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
@@ -369,11 +369,14 @@ describe('the metrics of a service', () => {
 
 test('incidents that were open in a period are marked, those of others are not', async () => {
   const period = { from: '2027-03-10T11:00:00Z', to: '2027-03-10T12:00:00Z' };
+  const asked = vi.spyOn(w.context.actions.exceptions, 'listNewReleases');
+  onTestFinished(() => asked.mockRestore());
   expect(await run(listChartMarks, { serviceIds: [serviceId], ...period })).toEqual({
     deploys: [],
     incidents: [],
     releases: [],
   });
+  expect(asked, 'the service has no exception').not.toHaveBeenCalled();
   await expect(run(listChartMarks, { serviceIds: [], from: 'x', to: 'y' })).rejects.toMatchObject({
     code: 'invalid_input',
   });

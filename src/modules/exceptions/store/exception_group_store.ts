@@ -254,6 +254,18 @@ export class ExceptionGroupStore extends PostgresStore {
     return group?.last_seen_at ?? null;
   }
 
+  /** Returns those of some services that have a group, whatever its status. */
+  async listServicesWithGroups(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
+    const services = await this.selectFrom('services as s')
+      .select('s.id')
+      .where('s.id', '=', anyOf([...serviceIds]))
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('exception_groups as g').select('g.id').whereRef('g.service_id', '=', 's.id')),
+      )
+      .execute();
+    return services.map(({ id }) => id);
+  }
+
   /** The incident that is open because of the group, if any. */
   async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
     const incident = await this.selectFrom('incidents as i')

@@ -4,6 +4,7 @@ import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/chart.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
+import { listNewReleases } from '#modules/releases/deploys.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
 const SERVICES_MAX = 50;
@@ -54,7 +55,7 @@ export const listChartMarks = defineOperation({
     if (ids.length === 0) return { incidents: [], releases: [], deploys: [] };
     const [incidents, releases, deploys] = await Promise.all([
       stores.incidentSearch.listDuring(caller.orgId, ids, period, MARKS_MAX, now),
-      exceptions.listNewReleases(ids, period, MARKS_MAX),
+      listNewReleases(ids, period, MARKS_MAX, { stores, exceptions }),
       stores.releases.listDeploys(caller.orgId, { serviceIds: ids, ...period }, MARKS_MAX),
     ]);
     return {

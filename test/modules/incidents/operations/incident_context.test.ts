@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import {
@@ -67,6 +67,19 @@ test('it says what was changed shortly before, and which exceptions and incident
   ]);
   expect(newGroups).toMatchObject([{ title: 'no route to the index', serviceName: 'search' }]);
   expect(neighbours).toMatchObject([{ title: 'no route to the index', serviceName: 'search', status: 'triggered' }]);
+});
+
+test('it looks for new releases among exceptions only of a service that has some', async () => {
+  const { w, alert } = await anAlert();
+  const incidentId = await alert.trigger();
+  const asked = vi.spyOn(w.context.actions.exceptions, 'listNewReleases');
+  onTestFinished(() => asked.mockRestore());
+  expect(await contextOf(w, incidentId)).toMatchObject({ releases: [], releaseTotal: 0 });
+  expect(asked).not.toHaveBeenCalled();
+  const event = exceptionEvent(w.clock.now(), { exceptions: [], message: 'declined', release: '1.0.0' });
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, [event]);
+  expect((await contextOf(w, incidentId)).releases).toMatchObject([{ release: '1.0.0' }]);
+  expect(asked).toHaveBeenCalled();
 });
 
 test('it names the releases that were deployed or first seen shortly before, and links new exceptions', async () => {
