@@ -4,7 +4,7 @@ import path from 'node:path';
 import { finished } from 'node:stream/promises';
 
 import pg from 'pg';
-import { expect, inject, onTestFinished } from 'vitest';
+import { expect, inject } from 'vitest';
 
 import { writeBackup } from '#entry/backup/write_backup.ts';
 import { type AppContext, compose } from '#entry/compose.ts';
@@ -13,6 +13,7 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { silentLog } from '#kernel/log.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { makeFolder } from '#test/faults/folder.ts';
+import { atEndOfFile } from '#test/kit/at_end_of_file.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import type { StaffedWorld } from '#test/kit/staffed_world.ts';
 import { withDatabase } from '#test/kit/templates.ts';
@@ -20,7 +21,7 @@ import { withDatabase } from '#test/kit/templates.ts';
 export const BACKUP_KEY = 'a key of the backup';
 
 export async function backUp(config: RunningConfig): Promise<{ file: string; snapshotAt: string }> {
-  const file = path.join(makeFolder(), 'backup');
+  const file = path.join(makeFolder('file'), 'backup');
   const sink = createWriteStream(file);
   const { snapshotAt } = await writeBackup(config, sink);
   sink.end();
@@ -40,7 +41,7 @@ export async function emptyTarget(source: RunningConfig): Promise<RunningConfig>
   await clickhouse.close();
   return {
     ...source,
-    dataDir: makeFolder(),
+    dataDir: makeFolder('file'),
     databaseUrl: withDatabase(inject('postgresUrl'), name),
     clickhouseUrl: withDatabase(inject('clickhouseUrl'), name),
   };
@@ -53,10 +54,11 @@ export interface Restored {
   ask(action: string, body?: object): Promise<any>;
 }
 
+/** Opens what was restored, until the file is over. */
 export async function open(config: RunningConfig, clock: TestClock, key: string): Promise<Restored> {
   const context = await compose(config, { log: silentLog, clock });
   const app = await buildApp(context);
-  onTestFinished(async () => {
+  atEndOfFile(async () => {
     await app.close();
     await context.close();
   });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
@@ -42,30 +42,48 @@ async function incidents(w: StaffedWorld): Promise<{ title: string; status: stri
 const titlesOf = async (w: StaffedWorld, status: string) =>
   (await incidents(w)).filter((one) => one.status === status).map(({ title }) => title);
 
-test('each value of the label opens, recovers and falls silent as an incident of its own', async () => {
-  const w = await staffedWorld();
-  const { serviceId, ruleId } = await watched(w, { byLabel: 'host', noDataMinutes: 10 });
-  await minute(w, serviceId, { a: 95, b: 20, c: 99 });
-  expect(await titlesOf(w, 'triggered')).toEqual([
-    'Busy: host a: 95 > 90 (highest of load)',
-    'Busy: host c: 99 > 90 (highest of load)',
-  ]);
-  expect((await incidents(w))[0]).toMatchObject({ ruleId, details: { label: 'host', labelValue: 'a', value: 95 } });
-  expect(w.phone.messages).toHaveLength(2);
-  // Doubled evaluations change nothing.
-  await Promise.all([w.evaluate(), w.evaluate()]);
-  expect((await incidents(w)).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
-  await minute(w, serviceId, { a: 10, b: 97, c: 99 }, 12);
-  expect(await titlesOf(w, 'resolved')).toEqual(['Busy: host a: 95 > 90 (highest of load)']);
-  expect(await titlesOf(w, 'triggered')).toEqual([
-    'Busy: host b: 97 > 90 (highest of load)',
-    'Busy: host c: 99 > 90 (highest of load)',
-  ]);
-  // The host c dies: its incident waits for data, and ends without.
-  await minute(w, serviceId, { a: 10, b: 10 }, 12);
-  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (highest of load)']);
-  await minute(w, serviceId, { a: 10, b: 10 }, 6);
-  expect(await titlesOf(w, 'triggered')).toEqual([]);
+describe('each value of the label is an incident of its own, which', () => {
+  let w: StaffedWorld;
+  let watching: Awaited<ReturnType<typeof watched>>;
+  const pass = (hosts: Hosts, times = 1) => minute(w, watching.serviceId, hosts, times);
+  beforeAll(async () => {
+    w = await staffedWorld({ keepOpen: true });
+    watching = await watched(w, { byLabel: 'host', noDataMinutes: 10 });
+    await pass({ a: 95, b: 20, c: 99 });
+  });
+  afterAll(() => w.close());
+
+  test('opens, once', async () => {
+    expect(await titlesOf(w, 'triggered')).toEqual([
+      'Busy: host a: 95 > 90 (highest of load)',
+      'Busy: host c: 99 > 90 (highest of load)',
+    ]);
+    const details = { label: 'host', labelValue: 'a', value: 95 };
+    expect((await incidents(w))[0]).toMatchObject({ ruleId: watching.ruleId, details });
+    expect(w.phone.messages).toHaveLength(2);
+    // Doubled evaluations change nothing.
+    await Promise.all([w.evaluate(), w.evaluate()]);
+    expect((await incidents(w)).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
+  });
+
+  test('recovers', async () => {
+    await pass({ a: 10, b: 97, c: 99 }, 12);
+    expect(await titlesOf(w, 'resolved')).toEqual(['Busy: host a: 95 > 90 (highest of load)']);
+    expect(await titlesOf(w, 'triggered')).toEqual([
+      'Busy: host b: 97 > 90 (highest of load)',
+      'Busy: host c: 99 > 90 (highest of load)',
+    ]);
+  });
+
+  test('waits for data when its host dies', async () => {
+    await pass({ a: 10, b: 10 }, 12);
+    expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (highest of load)']);
+  });
+
+  test('ends without data', async () => {
+    await pass({ a: 10, b: 10 }, 6);
+    expect(await titlesOf(w, 'triggered')).toEqual([]);
+  });
 });
 
 test('a replay by label says which incidents the evaluation has opened and ended, and the preview the worst of the hosts', async () => {
@@ -136,18 +154,31 @@ test('a rule that becomes one for all keeps the incidents of its values until al
   expect(await titlesOf(w, 'triggered')).toEqual([]);
 });
 
-test('a rule with two windows opens when both breach, and ends soon after the short one is well', async () => {
-  const w = await staffedWorld();
-  const burn = { shortWindowMinutes: 5, recoveryMinutes: 0 };
-  const { serviceId } = await watched(w, burn, { aggregation: 'avg', windowMinutes: 30, threshold: 50 });
-  await minute(w, serviceId, { a: 0 }, 20);
-  // The short window alone.
-  await minute(w, serviceId, { a: 60 }, 5);
-  expect(await incidents(w)).toEqual([]);
-  await minute(w, serviceId, { a: 100 }, 20);
-  expect(await titlesOf(w, 'triggered')).toHaveLength(1);
-  await minute(w, serviceId, { a: 0 }, 4);
-  expect(await titlesOf(w, 'triggered')).toEqual([]);
+describe('a rule with two windows', () => {
+  let w: StaffedWorld;
+  let serviceId: Id<'service'>;
+  beforeAll(async () => {
+    w = await staffedWorld({ keepOpen: true });
+    const burn = { shortWindowMinutes: 5, recoveryMinutes: 0 };
+    ({ serviceId } = await watched(w, burn, { aggregation: 'avg', windowMinutes: 30, threshold: 50 }));
+    await minute(w, serviceId, { a: 0 }, 20);
+  });
+  afterAll(() => w.close());
+
+  test('opens nothing when the short one alone breaches', async () => {
+    await minute(w, serviceId, { a: 60 }, 5);
+    expect(await incidents(w)).toEqual([]);
+  });
+
+  test('opens when both breach', async () => {
+    await minute(w, serviceId, { a: 100 }, 20);
+    expect(await titlesOf(w, 'triggered')).toHaveLength(1);
+  });
+
+  test('ends soon after the short one is well', async () => {
+    await minute(w, serviceId, { a: 0 }, 4);
+    expect(await titlesOf(w, 'triggered')).toEqual([]);
+  });
 });
 
 test('a config that contradicts what the console has set is refused', async () => {
