@@ -142,7 +142,7 @@ function MyIncidents() {
       action={
         open > 0 && (
           <Link to="/incidents" className="plain-link">
-            All {open.toLocaleString()} open
+            See all open ({open.toLocaleString()})
           </Link>
         )
       }
@@ -303,7 +303,9 @@ function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly 
                 )}
               />
             ))}
-            {!isOnCall && next.length === 0 && 'You have no shift in the next 90 days.'}
+            {!isOnCall &&
+              next.length === 0 &&
+              'You have no shift in the next 90 days. A policy that names you pages you all the same.'}
           </div>
         </div>
         {next.length > 0 && <NextShifts shifts={next} />}
