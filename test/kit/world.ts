@@ -5,19 +5,19 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { expect, inject, onTestFinished } from 'vitest';
 
-import { issueApiKey } from '#auth/api_keys.ts';
+import { API_KEY_PREFIX, issueApiKey } from '#auth/api_keys.ts';
+import { hashSecret, newSecretText } from '#auth/secret_text.ts';
 import { decideEnable } from '#modules/capabilities/decide/billing.ts';
 import { type Capability, CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { type Config, loadConfig } from '#entry/config.ts';
-import type { Id } from '#kernel/ids.ts';
+import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
-import type { Temporal } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/promises.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
@@ -268,7 +268,8 @@ function callsOf(app: FastifyInstance, orgKey: string): Pick<World, 'call' | 'ex
 function givenBy(context: AppContext, home: Organization, expectOk: World['expectOk']): World['given'] {
   return {
     organization: (name) => createOrganization(context, name),
-    user: ({ role = 'responder', name = 'Anna', orgId = home.orgId } = {}) => createPerson(context, orgId, role, name),
+    user: ({ role = 'responder', name = 'Anna', orgId = home.orgId } = {}) =>
+      createPerson(context, { orgId, role, name }),
     async apiKey({ permissions, userId, orgId = home.orgId } = {}) {
       return await context.db.transaction(async (session) => {
         const wanted = { orgId, userId: userId ?? null, name: 'test', permissions: permissions ?? null };
@@ -303,34 +304,44 @@ async function enableCapabilities(
   });
 }
 
-async function createOrganization(context: AppContext, name = 'Acme'): Promise<Organization> {
-  const now = context.clock.now();
-  return await context.db.transaction(async (session) => {
-    const stores = storesOf(session);
-    const organization = await stores.people.insertOrganization(name, now);
-    const issued = await issueApiKey(
-      stores,
-      { orgId: organization.id, userId: null, name: 'all', permissions: null },
-      now,
-    );
-    const owner = await insertPerson(stores, { orgId: organization.id, role: 'owner', name: 'Olga' }, now);
-    return { orgId: organization.id, orgKey: issued.key, owner };
-  });
+/** A key with all permissions of its owner, and the values of its row: id, hash, hint. */
+function newKey(): { readonly key: string; readonly values: readonly unknown[] } {
+  const key = newSecretText(API_KEY_PREFIX);
+  return { key, values: [newId('apikey'), hashSecret(key), `${key.slice(0, API_KEY_PREFIX.length + 5)}…`] };
 }
 
-async function createPerson(context: AppContext, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
-  const now = context.clock.now();
-  return await context.db.transaction((session) => insertPerson(storesOf(session), { orgId, role, name }, now));
-}
-
-async function insertPerson(
-  stores: Stores,
+/** Leaves the rows that the stores leave, by one statement: every test makes organizations and people. */
+async function createPerson(
+  { clock, db }: AppContext,
   { orgId, role, name }: { readonly orgId: Id<'org'>; readonly role: Role; readonly name: string },
-  now: Temporal.Instant,
+  before: { readonly statements: string; readonly values: readonly unknown[] } = { statements: '', values: [] },
 ): Promise<Person> {
   const email = `${name.toLowerCase()}.${randomBytes(4).toString('hex')}@example.com`;
-  const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: true }, now);
-  await stores.people.setMembership(orgId, user.id, role, now);
-  const { key } = await issueApiKey(stores, { orgId, userId: user.id, name: 'test', permissions: null }, now);
-  return { userId: user.id, email, name, key };
+  const person = { userId: newId('user'), email, name };
+  const { key, values } = newKey();
+  await db.sql.run(
+    `with ${before.statements} person as (
+       insert into users (id, email, name, address_proven_at, created_at, updated_at) values ($3, $4, $5, $1, $1, $1)
+     ), membership as (
+       insert into memberships (org_id, user_id, role, created_at) values ($2, $3, $6, $1)
+     )
+     insert into api_keys (org_id, user_id, name, id, hash, hint, created_at) values ($2, $3, 'test', $7, $8, $9, $1)`,
+    [clock.now().toString(), orgId, person.userId, email, name, role, ...values, ...before.values],
+  );
+  return { ...person, key };
+}
+
+async function createOrganization(context: AppContext, name = 'Acme'): Promise<Organization> {
+  const orgId = newId('org');
+  const { key: orgKey, values } = newKey();
+  const organization = {
+    statements: `organization as (
+       insert into organizations (id, name, created_at) values ($2, $10, $1)
+     ), key as (
+       insert into api_keys (org_id, name, id, hash, hint, created_at) values ($2, 'all', $11, $12, $13, $1)
+     ),`,
+    values: [name, ...values],
+  };
+  const owner = await createPerson(context, { orgId, role: 'owner', name: 'Olga' }, organization);
+  return { orgId, orgKey, owner };
 }
