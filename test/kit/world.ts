@@ -284,24 +284,32 @@ function givenBy(context: AppContext, home: Organization, expectOk: World['expec
   };
 }
 
-/** Leaves what `enable_capability` leaves, but for its lines of the audit log. */
+/** Leaves what `enable_capability` leaves by one statement, but for its lines of the audit log. */
 async function enableCapabilities(
-  context: AppContext,
+  { clock, db }: AppContext,
   serviceId: string,
   capabilities: readonly Capability[],
 ): Promise<void> {
-  const now = context.clock.now();
-  await context.db.transaction(async (session) => {
-    const stores = storesOf(session);
-    const orgId = await stores.services.findOrganization(serviceId);
-    if (orgId === null) throw new Error(`there is no service ${serviceId}`);
-    const service = await stores.services.get(orgId, serviceId);
-    for (const capability of capabilities) {
-      const { state, period } = decideEnable(capability, null, now);
-      await stores.capabilities.save(service.id, capability, state, now);
-      if (period !== null) await stores.capabilities.charge(service, period, now);
-    }
+  const now = clock.now();
+  const periods = capabilities.flatMap((capability) => {
+    const { period } = decideEnable(capability, null, now);
+    return period === null ? [] : [{ id: newId('period'), ...period }];
   });
+  await db.sql.run(
+    `with periods as (
+       select * from json_to_recordset($3)
+         as p(id text, capability text, "startsAt" timestamptz, "endsAt" timestamptz, "amountCents" int, currency text)
+     ), enabled as (
+       insert into service_capabilities
+         (service_id, capability, is_enabled, enabled_at, billing_anchor, billed_until)
+       select $2, capability, true, $1, "startsAt", "endsAt" from periods
+     )
+     insert into billing_periods
+       (id, org_id, service_id, service_name, capability, starts_at, ends_at, amount_cents, currency, created_at)
+     select p.id, org_id, s.id, name, capability, "startsAt", "endsAt", "amountCents", currency, $1
+       from periods p, services s where s.id = $2`,
+    [now.toString(), serviceId, JSON.stringify(periods)],
+  );
 }
 
 /** A key with all permissions of its owner, and the values of its row: id, hash, hint. */
