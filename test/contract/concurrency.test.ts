@@ -27,8 +27,9 @@ function statuses(answers: readonly Answer[]): number[] {
 
 const ROUNDS = Array.from({ length: 5 }, (_, round) => round);
 
-test('updates of different fields of one thing at once are all kept, and all told in the audit log', async () => {
-  for (const round of ROUNDS) {
+test.each(ROUNDS)(
+  'updates of different fields of one thing at once are all kept, and all told in the audit log: round %i',
+  async (round) => {
     const { serviceId, memberId, ruleId, scheduleId, policyId, dashboardId, userId } = fixture;
     const config = { metricName: `m${round}`, comparator: '<', threshold: round, windowMinutes: 9, aggregation: 'sum' };
     const steps = [{ afterMinutes: round, channels: ['call'], targetUserIds: [userId], useSchedule: false }];
@@ -77,11 +78,12 @@ test('updates of different fields of one thing at once are all kept, and all tol
     for (const [action, [id, changes]] of Object.entries(fields)) {
       expect(await result(action, id), action).toMatchObject(Object.assign({}, ...changes));
     }
-  }
-});
+  },
+);
 
-test('an incident that is acknowledged and resolved at once ends resolved, once, in either order', async () => {
-  for (const _round of ROUNDS) {
+test.each(ROUNDS)(
+  'an incident that is acknowledged and resolved at once ends resolved, once, in either order: round %i',
+  async () => {
     await result('resolve_incident', { incidentId: fixture.incidentId });
     const incidentId = await trigger(w, (await result('create_alert_rule', newRule())).ruleId);
     const acts = ['acknowledge_incident', 'resolve_incident'].flatMap((action) => [action, action, action]);
@@ -100,8 +102,8 @@ test('an incident that is acknowledged and resolved at once ends resolved, once,
     expect(events.filter((event: string) => event === 'acknowledged').length).toBeLessThanOrEqual(1);
     const settled = events.filter((event: string) => /acknowledged|resolved/.test(event));
     expect(await auditCount(incidentId, /^(acknowledge|resolve)_incident$/)).toBe(settled.length);
-  }
-});
+  },
+);
 
 function newRule(): object {
   const config = { metricName: 'm', comparator: '>', threshold: 1 };
@@ -133,8 +135,9 @@ test('enabled many times at once, a capability is enabled once, charged once and
   expect(await auditCount(serviceId)).toBe(2);
 });
 
-test('enabled and disabled at once, a capability is one or the other, and charged once', async () => {
-  for (const _round of ROUNDS) {
+test.each(ROUNDS)(
+  'enabled and disabled at once, a capability is one or the other, and charged once: round %i',
+  async () => {
     const { serviceId } = await result('create_service', { name: 'x' });
     const body = { serviceId, capability: 'metrics' };
     const acts = Array.from({ length: 8 }, (_, index) =>
@@ -142,8 +145,8 @@ test('enabled and disabled at once, a capability is one or the other, and charge
     );
     expect(statuses(await together(acts.map((action) => [action, body])))).toEqual(acts.map(() => 200));
     expect((await result('get_service', { serviceId })).billing).toHaveLength(1);
-  }
-});
+  },
+);
 
 test('rotated many times at once, every answer is a pair of its own, and the one that is current is the last', async () => {
   const { serviceId } = await w.given.service();
@@ -172,17 +175,17 @@ test('rotated many times at once, every answer is a pair of its own, and the one
   expect(rows.filter(({ revoked }) => !revoked)).toHaveLength(1);
 });
 
-test('updated and deleted at once, a thing is gone, and nothing of it is left or comes back', async () => {
-  const kinds: readonly (readonly [string, string, object, keyof Fixture, string])[] = [
-    ['update_service', 'delete_service', { name: 'y' }, 'serviceId', 'services'],
-    ['update_dashboard', 'delete_dashboard', { name: 'y' }, 'dashboardId', 'dashboards'],
-    ['update_team', 'delete_team', { name: 'y' }, 'teamId', 'teams'],
-    ['update_team_member', 'remove_team_member', { sortOrder: 5 }, 'memberId', 'team_members'],
-    ['update_schedule', 'delete_schedule', { name: 'y' }, 'scheduleId', 'schedules'],
-    ['update_escalation_policy', 'delete_escalation_policy', { name: 'y' }, 'policyId', 'escalation_policies'],
-    ['update_alert_rule', 'delete_alert_rule', { name: 'y' }, 'ruleId', 'alert_rules'],
-  ];
-  for (const [update, remove, change, idName, table] of kinds) {
+test.each<readonly [update: string, remove: string, change: object, idName: keyof Fixture, table: string]>([
+  ['update_service', 'delete_service', { name: 'y' }, 'serviceId', 'services'],
+  ['update_dashboard', 'delete_dashboard', { name: 'y' }, 'dashboardId', 'dashboards'],
+  ['update_team', 'delete_team', { name: 'y' }, 'teamId', 'teams'],
+  ['update_team_member', 'remove_team_member', { sortOrder: 5 }, 'memberId', 'team_members'],
+  ['update_schedule', 'delete_schedule', { name: 'y' }, 'scheduleId', 'schedules'],
+  ['update_escalation_policy', 'delete_escalation_policy', { name: 'y' }, 'policyId', 'escalation_policies'],
+  ['update_alert_rule', 'delete_alert_rule', { name: 'y' }, 'ruleId', 'alert_rules'],
+])(
+  '%s and %s at once, a thing is gone, and nothing of it is left or comes back',
+  async (update, remove, change, idName, table) => {
     const own = await buildFixture(w);
     const id = { [idName]: own[idName] };
     const acts = [update, update, remove, update, remove, update];
@@ -200,33 +203,31 @@ test('updated and deleted at once, a thing is gone, and nothing of it is left or
       [own[idName], remove],
     );
     expect(deletions, remove).toHaveLength(1);
-  }
-});
+  },
+);
 
-test('made and deleted at once, what hangs on something never outlives it', async () => {
-  for (const _round of ROUNDS) {
-    const { teamId } = await result('create_team', { name: 'x' });
-    const { policyId } = await result('create_escalation_policy', { teamId, name: 'x', steps: [step()] });
-    const { userId, serviceId } = fixture;
-    const calls: (readonly [string, object])[] = [
-      ['create_schedule', { teamId, name: 'x' }],
-      ['create_escalation_policy', { teamId, name: 'x', steps: [step()] }],
-      ['add_team_member', { teamId, userId }],
-      ['create_alert_rule', { ...newRule(), serviceId, escalationPolicyId: policyId }],
-      ['delete_team', { teamId }],
-    ];
-    const answers = await together(calls);
-    for (const { status } of answers) expect([200, 404]).toContain(status);
-    expect(answers.at(-1)!.status).toBe(200);
-    for (const table of ['schedules', 'escalation_policies', 'team_members']) {
-      expect(await w.context.db.sql.rows(`select 1 from ${table} where team_id = $1`, [teamId])).toEqual([]);
-    }
-    const rule = answers[3]!;
-    if (rule.status !== 200) continue;
-    const { alertRules } = await result('get_service', { serviceId });
-    const alertRule = alertRules.find(({ ruleId }: { ruleId: string }) => ruleId === rule.body.result.ruleId);
-    expect(alertRule.escalationPolicyId).toBeNull();
+test.each(ROUNDS)('made and deleted at once, what hangs on something never outlives it: round %i', async () => {
+  const { teamId } = await result('create_team', { name: 'x' });
+  const { policyId } = await result('create_escalation_policy', { teamId, name: 'x', steps: [step()] });
+  const { userId, serviceId } = fixture;
+  const calls: (readonly [string, object])[] = [
+    ['create_schedule', { teamId, name: 'x' }],
+    ['create_escalation_policy', { teamId, name: 'x', steps: [step()] }],
+    ['add_team_member', { teamId, userId }],
+    ['create_alert_rule', { ...newRule(), serviceId, escalationPolicyId: policyId }],
+    ['delete_team', { teamId }],
+  ];
+  const answers = await together(calls);
+  for (const { status } of answers) expect([200, 404]).toContain(status);
+  expect(answers.at(-1)!.status).toBe(200);
+  for (const table of ['schedules', 'escalation_policies', 'team_members']) {
+    expect(await w.context.db.sql.rows(`select 1 from ${table} where team_id = $1`, [teamId])).toEqual([]);
   }
+  const rule = answers[3]!;
+  if (rule.status !== 200) return;
+  const { alertRules } = await result('get_service', { serviceId });
+  const alertRule = alertRules.find(({ ruleId }: { ruleId: string }) => ruleId === rule.body.result.ruleId);
+  expect(alertRule.escalationPolicyId).toBeNull();
 });
 
 function step(): object {

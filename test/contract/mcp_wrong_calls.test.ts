@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { nearestActions } from '#actions/nearest_actions.ts';
 import { ACTIONS } from '#actions/registry.ts';
@@ -20,38 +20,50 @@ async function proposalOf(w: World, tool: string, input: unknown): Promise<[stri
   return name === undefined ? null : [name, JSON.parse(json!)];
 }
 
-test('of 100 wrong calls at least 95 are right at the first retry, and no suggestion does more than was asked', async () => {
-  const w = await world();
-  const fixture = await buildFixture(w);
-  await w.given.service({ name: 'search' });
-  await w.expectOk('create_team', { name: 'Platform' });
-  const cleo = await w.given.user({ name: 'Cleo' });
-  await w.context.db.sql.run("update users set email = 'cleo@example.com' where id = $1", [cleo.userId]);
-  const { number } = await w.expectOk('get_incident', { incidentId: fixture.incidentId });
-  const calls = wrongCalls({ ...fixture, number });
-  expect(calls).toHaveLength(100);
+describe('of 100 wrong calls', () => {
+  const PARTS = [0, 1, 2, 3];
+  let w: World;
+  let calls: ReturnType<typeof wrongCalls>;
   const wrong: string[] = [];
-  for (const [tool, input] of calls) {
-    const proposal = await proposalOf(w, tool, input);
-    const description = `${tool} ${JSON.stringify(input)}`;
-    if (proposal === null || proposal === 'right') {
-      wrong.push(`${description}: ${proposal === null ? 'no suggestion' : 'was no error'}`);
-      continue;
+  beforeAll(async () => {
+    w = await world({ keepOpen: true });
+    const fixture = await buildFixture(w);
+    await w.given.service({ name: 'search' });
+    await w.expectOk('create_team', { name: 'Platform' });
+    const cleo = await w.given.user({ name: 'Cleo' });
+    await w.context.db.sql.run("update users set email = 'cleo@example.com' where id = $1", [cleo.userId]);
+    const { number } = await w.expectOk('get_incident', { incidentId: fixture.incidentId });
+    calls = wrongCalls({ ...fixture, number });
+  });
+  afterAll(() => w.close());
+
+  test.each(PARTS)('no suggestion does more than was asked: part %i', async (part) => {
+    expect(calls).toHaveLength(100);
+    for (const [tool, input] of calls.slice(25 * part, 25 * (part + 1))) {
+      const proposal = await proposalOf(w, tool, input);
+      const description = `${tool} ${JSON.stringify(input)}`;
+      if (proposal === null || proposal === 'right') {
+        wrong.push(`${description}: ${proposal === null ? 'no suggestion' : 'was no error'}`);
+        continue;
+      }
+      const [name, body] = proposal;
+      const isKnown = ACTIONS.some((action) => action.name === tool);
+      expect(isKnown ? name : tool).toBe(tool);
+      const retried = (await call(w, name, body)).body;
+      if (retried.isError === true || retried.structuredContent === undefined) {
+        wrong.push(`${description}: ${name} ${JSON.stringify(body)} answered ${JSON.stringify(retried).slice(0, 300)}`);
+      }
     }
-    const [name, body] = proposal;
-    const isKnown = ACTIONS.some((action) => action.name === tool);
-    expect(isKnown ? name : tool).toBe(tool);
-    const retried = (await call(w, name, body)).body;
-    if (retried.isError === true || retried.structuredContent === undefined) {
-      wrong.push(`${description}: ${name} ${JSON.stringify(body)} answered ${JSON.stringify(retried).slice(0, 300)}`);
-    }
-  }
-  console.log(
-    [`${calls.length - wrong.length} of ${calls.length} wrong calls were right at the first retry`, ...wrong].join(
-      '\n',
-    ),
-  );
-  expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(5);
+  });
+
+  test('at least 95 are right at the first retry', () => {
+    console.log(
+      [`${calls.length - wrong.length} of ${calls.length} wrong calls were right at the first retry`, ...wrong].join(
+        '\n',
+      ),
+    );
+    expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(5);
+  });
 });
 
 test.each([
