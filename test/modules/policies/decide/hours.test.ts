@@ -61,8 +61,10 @@ describe('hours of a policy', () => {
       fc.property(anyHours, anyTime, fc.integer({ min: 0, max: 900 }), (hours, fromMs, minutes) => {
         expect(isWithin(hours, fromEpochMilliseconds(fromMs))).toBe(showsOpen(hours, fromMs));
         let [ms, passed] = [fromMs, 0];
-        for (; !showsOpen(hours, ms) || passed < minutes; ms += 60_000) {
-          if (showsOpen(hours, ms)) passed += 1;
+        for (; ; ms += 60_000) {
+          const isOpen = showsOpen(hours, ms);
+          if (isOpen && passed >= minutes) break;
+          if (isOpen) passed += 1;
           if (ms - fromMs > 40 * 86_400_000) return;
         }
         const due = dueWithin(hours, fromEpochMilliseconds(fromMs), minutes);

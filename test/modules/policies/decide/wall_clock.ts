@@ -35,14 +35,15 @@ export const ODD_TIMES = [
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const offsets = new Map<string, number>();
+/** Offsets by time, of each zone. */
+const offsets = new Map<string, Map<number, number>>(ODD_ZONES.map((zone) => [zone, new Map()]));
 
 function offsetAt(ms: number, zone: string): number {
-  const key = `${zone} ${ms}`;
-  let offset = offsets.get(key);
+  const ofZone = offsets.get(zone);
+  let offset = ofZone?.get(ms);
   if (offset === undefined) {
     offset = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6;
-    offsets.set(key, offset);
+    ofZone?.set(ms, offset);
   }
   return offset;
 }
@@ -61,15 +62,12 @@ export function showsOpen({ timezone, windows }: WeeklyHours, ms: number): boole
   const weekday = (((day + 3) % 7) + 7) % 7;
   const time = (local - day * 24 * HOUR) / MINUTE;
   return windows.some(({ days, from, to }) => {
-    const [start, end] = [from, to].map((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
-    for (const [since, of] of [
-      [0, weekday],
-      [24 * 60, (weekday + 6) % 7],
-    ] as const) {
-      const length = end! > start! ? end! - start! : end! + 24 * 60 - start!;
-      const passed = time + since - start!;
-      if (days.includes(of + 1) && passed >= 0 && passed < length) return true;
-    }
-    return false;
+    const start = minuteOf(from);
+    const length = minuteOf(to) - start;
+    const isWithin = (passed: number, of: number): boolean =>
+      passed >= 0 && passed < (length > 0 ? length : length + 24 * 60) && days.includes(of + 1);
+    return isWithin(time - start, weekday) || isWithin(time + 24 * 60 - start, (weekday + 6) % 7);
   });
 }
+
+const minuteOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
