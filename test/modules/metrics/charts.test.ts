@@ -371,11 +371,8 @@ test('incidents that were open in a period are marked, those of others are not',
   const period = { from: '2027-03-10T11:00:00Z', to: '2027-03-10T12:00:00Z' };
   const asked = vi.spyOn(w.context.actions.exceptions, 'listNewReleases');
   onTestFinished(() => asked.mockRestore());
-  expect(await run(listChartMarks, { serviceIds: [serviceId], ...period })).toEqual({
-    deploys: [],
-    incidents: [],
-    releases: [],
-  });
+  const marks = await run(listChartMarks, { serviceIds: [serviceId], ...period });
+  expect(marks).toEqual({ deploys: [], incidents: [], releases: [] });
   expect(asked, 'the service has no exception').not.toHaveBeenCalled();
   await expect(run(listChartMarks, { serviceIds: [], from: 'x', to: 'y' })).rejects.toMatchObject({
     code: 'invalid_input',
