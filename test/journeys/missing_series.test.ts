@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
@@ -107,19 +107,27 @@ test('a host that ended by a stale marker has not recovered', async () => {
   expect(await onlyStatus(w)).toBe('triggered');
 });
 
-test('the incident of a host that fell silent is resolved as "no data" of it when the rule says so', async () => {
-  const w = await staffedWorld();
-  const serviceId = await watched(w, { aggregation: 'max', comparator: '>', threshold: 90 });
-  await minutes(w, serviceId, 2, [A, B]);
-  await minutes(w, serviceId, 3 + 14, [B]);
-  expect(await onlyStatus(w)).toBe('triggered');
-  await minutes(w, serviceId, 1, [B]);
-  const incident = await onlyIncident(w);
-  expect(incident.resolvedBy).toEqual({ system: true, via: 'rule', because: 'no_data' });
-  expect(incident.texts.at(-1)).toMatch(
-    /^Resolved by Tocsin itself, as no data arrives from host="a", for 15 minutes now\./,
-  );
-  expect(await w.context.db.sql.rows('select * from rule_memory')).toEqual([]);
+describe('the incident of a host that fell silent', () => {
+  let w: StaffedWorld;
+  let serviceId: Id<'service'>;
+  beforeAll(async () => {
+    w = await staffedWorld({ keepOpen: true });
+    serviceId = await watched(w, { aggregation: 'max', comparator: '>', threshold: 90 });
+    await minutes(w, serviceId, 2, [A, B]);
+    await minutes(w, serviceId, 3 + 14, [B]);
+  });
+  afterAll(() => w.close());
+
+  test('is resolved as "no data" of it when the rule says so', async () => {
+    expect(await onlyStatus(w)).toBe('triggered');
+    await minutes(w, serviceId, 1, [B]);
+    const incident = await onlyIncident(w);
+    expect(incident.resolvedBy).toEqual({ system: true, via: 'rule', because: 'no_data' });
+    expect(incident.texts.at(-1)).toMatch(
+      /^Resolved by Tocsin itself, as no data arrives from host="a", for 15 minutes now\./,
+    );
+    expect(await w.context.db.sql.rows('select * from rule_memory')).toEqual([]);
+  });
 });
 
 test('hosts that recovered before they fell silent, or were gone before the breach, keep nothing open', async () => {
@@ -192,17 +200,31 @@ test('a quantile of a histogram does not recover when the slow host falls silent
   expect(await onlyStatus(w)).toBe('triggered');
 });
 
-test('a host that sends more slowly than the window is long breaches for as long as each of its samples does', async () => {
-  const w = await staffedWorld();
-  const rule = { aggregation: 'max', comparator: '>', threshold: 90 } as const;
-  const serviceId = await watched(w, { ...rule, settings: { forMinutes: 12 } });
+describe('a host that sends more slowly than the window is long', () => {
+  let w: StaffedWorld;
+  let serviceId: Id<'service'>;
   const opened = async () => (await w.expectOk('list_incidents')).incidents.length;
-  // One that dies meanwhile is no slow one.
-  await minutes(w, serviceId, 6, [{ host: 'c', value: 99 }, B]);
-  for (let n = 1; n <= 16; n += 1) await minutes(w, serviceId, 1, n % 5 === 0 ? [A, B] : [B]);
-  expect(await opened()).toBe(0);
-  for (let n = 17; n <= 30; n += 1) await minutes(w, serviceId, 1, n % 5 === 0 ? [A, B] : [B]);
-  expect(await opened()).toBe(1);
+  const pass = async (from: number, to: number) => {
+    for (let n = from; n <= to; n += 1) await minutes(w, serviceId, 1, n % 5 === 0 ? [A, B] : [B]);
+  };
+  beforeAll(async () => {
+    w = await staffedWorld({ keepOpen: true });
+    const rule = { aggregation: 'max', comparator: '>', threshold: 90 } as const;
+    serviceId = await watched(w, { ...rule, settings: { forMinutes: 12 } });
+    // One that dies meanwhile is no slow one.
+    await minutes(w, serviceId, 6, [{ host: 'c', value: 99 }, B]);
+  });
+  afterAll(() => w.close());
+
+  test('opens nothing before its samples have breached for long enough', async () => {
+    await pass(1, 16);
+    expect(await opened()).toBe(0);
+  });
+
+  test('breaches for as long as each of its samples does', async () => {
+    await pass(17, 30);
+    expect(await opened()).toBe(1);
+  });
 });
 
 test('a breach opens its incident before anybody looks for silent series of other rules, however long that takes', async () => {

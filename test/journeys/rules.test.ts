@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
@@ -131,24 +131,34 @@ test('a window without data opens nothing, and resolves nothing where the rule k
   expect(rule.ruleId).not.toBe(open.ruleId);
 });
 
-test('workers that evaluate at the same time open one incident per rule, and count and page once', async () => {
-  const w = await staffedWorld();
-  const rules = [await watched(w), await watched(w), await watched(w)];
-  for (const rule of rules) await measured(w, rule, 250);
-  const worker = meeting(w, 4);
-  await Promise.all([1, 2, 3, 4].map(() => evaluateRules(worker())));
-  await w.runUntilIdle();
-  expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'triggered', occurrences: 1 })));
-  expect(w.phone.messages.map(({ to }) => to).sort()).toEqual(rules.map(({ anna }) => anna.phone).sort());
+describe('workers that evaluate at the same time', () => {
+  let w: StaffedWorld;
+  let rules: Watched[];
+  beforeEach(async () => {
+    w = await staffedWorld();
+    rules = [await watched(w), await watched(w), await watched(w)];
+    for (const rule of rules) await measured(w, rule, 250);
+  });
 
-  await clearFor(w, rules, { minutes: 5 });
-  const before = w.phone.messages.length;
-  w.clock.advance({ minutes: 5 });
-  for (const rule of rules) await measured(w, rule, 1);
-  await Promise.all([1, 2, 3, 4].map(() => evaluateRules(w.runtime)));
-  await w.runUntilIdle();
-  expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'resolved' })));
-  expect(w.phone.messages).toHaveLength(before + rules.length);
+  test('open one incident per rule, and count and page once', async () => {
+    const worker = meeting(w, 4);
+    await Promise.all([1, 2, 3, 4].map(() => evaluateRules(worker())));
+    await w.runUntilIdle();
+    expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'triggered', occurrences: 1 })));
+    expect(w.phone.messages.map(({ to }) => to).sort()).toEqual(rules.map(({ anna }) => anna.phone).sort());
+  });
+
+  test('resolve each incident once', async () => {
+    await w.evaluate();
+    await clearFor(w, rules, { minutes: 5 });
+    const before = w.phone.messages.length;
+    w.clock.advance({ minutes: 5 });
+    for (const rule of rules) await measured(w, rule, 1);
+    await Promise.all([1, 2, 3, 4].map(() => evaluateRules(w.runtime)));
+    await w.runUntilIdle();
+    expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'resolved' })));
+    expect(w.phone.messages).toHaveLength(before + rules.length);
+  });
 });
 
 test('an evaluation that fails never counts as one that found no breach', async () => {
@@ -321,52 +331,64 @@ function meeting(w: StaffedWorld, workers: number): () => EvaluationRuntime {
   });
 }
 
-test('a rule whose points wait to be stored opens and resolves nothing, says so, and continues by itself', async () => {
-  const w = await staffedWorld();
-  const rule = await watched(w, { ...LATENCY, windowMinutes: 1, aggregation: 'count', comparator: '<', threshold: 2 });
-  const { serviceId } = rule;
-  await measured(w, rule, 1);
-  await delayPoints(w, serviceId);
-  await evaluateRules(w.runtime);
-  expect(await incidents(w)).toHaveLength(1);
-  const [{ incidentId }] = (await incidents(w)) as [Incident];
-  await w.expectOk('resolve_incident', { incidentId });
+describe('a rule whose points wait to be stored', () => {
+  const watchedCount = async (w: StaffedWorld) =>
+    await watched(w, { ...LATENCY, windowMinutes: 1, aggregation: 'count', comparator: '<', threshold: 2 });
 
-  w.clock.advance({ seconds: 6 });
-  await evaluateRules(w.runtime);
-  expect(await incidents(w)).toHaveLength(1);
-  const waiting = {
-    since: w.clock.now().subtract({ seconds: 6 }).toString({ smallestUnit: 'millisecond' }),
-    behindSeconds: 6,
-  };
-  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: waiting }]);
-  expect(await servicesWaiting(w)).toBe(1);
-
-  await arrive(w);
-  // The figures are kept for a second.
-  w.clock.advance({ seconds: 1 });
-  expect(await servicesWaiting(w)).toBe(0);
-  await w.evaluate();
-  expect(await incidents(w)).toMatchObject([{ status: 'triggered' }, { status: 'resolved' }]);
-  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: null }]);
-
-  const holdsBack = async (): Promise<void> => {
+  test('opens nothing, says so, and continues by itself', async () => {
+    const w = await staffedWorld();
+    const rule = await watchedCount(w);
+    const { serviceId } = rule;
     await measured(w, rule, 1);
-    await measured(w, rule, 1, 1);
+    await delayPoints(w, serviceId);
     await evaluateRules(w.runtime);
-  };
-  await holdsBack();
-  await delayPoints(w, serviceId);
-  for (let i = 0; i < 7; i += 1) {
-    w.clock.advance({ seconds: 10 });
+    expect(await incidents(w)).toHaveLength(1);
+    const [{ incidentId }] = (await incidents(w)) as [Incident];
+    await w.expectOk('resolve_incident', { incidentId });
+
+    w.clock.advance({ seconds: 6 });
+    await evaluateRules(w.runtime);
+    expect(await incidents(w)).toHaveLength(1);
+    const waiting = {
+      since: w.clock.now().subtract({ seconds: 6 }).toString({ smallestUnit: 'millisecond' }),
+      behindSeconds: 6,
+    };
+    expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: waiting }]);
+    expect(await servicesWaiting(w)).toBe(1);
+
+    await arrive(w);
+    // The figures are kept for a second.
+    w.clock.advance({ seconds: 1 });
+    expect(await servicesWaiting(w)).toBe(0);
+    await w.evaluate();
+    expect(await incidents(w)).toMatchObject([{ status: 'triggered' }, { status: 'resolved' }]);
+    expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: null }]);
+  });
+
+  test('resolves nothing, and continues by itself', async () => {
+    const w = await staffedWorld();
+    const rule = await watchedCount(w);
+    await measured(w, rule, 1);
+    await w.evaluate();
+    expect(await incidents(w)).toMatchObject([{ status: 'triggered' }]);
+    const holdsBack = async (): Promise<void> => {
+      await measured(w, rule, 1);
+      await measured(w, rule, 1, 1);
+      await evaluateRules(w.runtime);
+    };
     await holdsBack();
-  }
-  expect((await incidents(w))[0]).toMatchObject({ status: 'triggered' });
-  await arrive(w);
-  for (let i = 0; i < 7; i += 1) {
+    await delayPoints(w, rule.serviceId);
+    for (let i = 0; i < 7; i += 1) {
+      w.clock.advance({ seconds: 10 });
+      await holdsBack();
+    }
+    expect(await incidents(w)).toMatchObject([{ status: 'triggered' }]);
+    await arrive(w);
+    for (let i = 0; i < 7; i += 1) {
+      await holdsBack();
+      w.clock.advance({ seconds: 10 });
+    }
     await holdsBack();
-    w.clock.advance({ seconds: 10 });
-  }
-  await holdsBack();
-  expect((await incidents(w))[0]).toMatchObject({ status: 'resolved' });
+    expect(await incidents(w)).toMatchObject([{ status: 'resolved' }]);
+  });
 });

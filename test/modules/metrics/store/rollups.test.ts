@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import type { Buckets } from '#modules/metrics/decide/buckets.ts';
@@ -148,35 +148,55 @@ const asked = fc.record({
   buckets: fc.constantFrom(BY_HOUR, BY_FIVE_HOURS, BY_DAY),
 });
 
-// Eight cases of twenty queries each.
-test.each(['as they come', 'and are rolled up again'])(
-  'rollups answer as the points do, also when points come late, twice, or with another value: %s',
-  async (how) => {
+describe.each([
+  { what: 'of all', expectSame: expectExact },
+  { what: 'by label', expectSame: expectExactByLabel },
+])('rollups $what answer as the points do', ({ what, expectSame }) => {
+  // Eight cases of twenty queries each.
+  const holds = async (
+    check: (
+      given: { first: Given[]; second: Given[]; later: Given[] },
+      ask: (given: Given[]) => Promise<void>,
+      serviceId: Id<'service'>,
+    ) => Promise<void>,
+  ): Promise<void> => {
     await fc.assert(
       fc.asyncProperty(points(60), points(10), points(5), asked, async (first, late, later, { kept, buckets }) => {
         const serviceId = newId('service');
         const keptSince = Temporal.Instant.fromEpochMilliseconds(kept);
         await insert(serviceId, first);
-        await expect(rollUp(serviceId)).resolves.toBeUndefined();
-        if (how === 'as they come') {
-          await expectExact(serviceId, first, keptSince, buckets);
-          await expectExactByLabel(serviceId, first, keptSince, buckets);
-        }
+        await rollUp(serviceId);
         // The same series and times have other values, too.
         const second = [...late, ...first.slice(0, 3).map((one) => ({ ...one, value: one.value + 1 }))];
-        await insert(serviceId, second);
-        if (how === 'and are rolled up again') await rollUp(serviceId, 1);
-        await expectExact(serviceId, [...first, ...second], keptSince, buckets);
-        if (how === 'as they come') return;
-        await insert(serviceId, later);
-        for (const minute of [2, 3, 4]) await rollUp(serviceId, minute);
-        await expectExact(serviceId, [...first, ...second, ...later], keptSince, buckets);
-        await expectExactByLabel(serviceId, [...first, ...second, ...later], keptSince, buckets);
+        await check({ first, second, later }, (given) => expectSame(serviceId, given, keptSince, buckets), serviceId);
       }),
       { numRuns: slowRuns(8) },
     );
-  },
-);
+  };
+
+  test(`as they come, also when points come late, twice, or with another value: ${what}`, async () => {
+    await expect(
+      holds(async ({ first, second }, ask, serviceId) => {
+        await ask(first);
+        await insert(serviceId, second);
+        if (what === 'of all') await ask([...first, ...second]);
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test(`also when those are rolled up again: ${what}`, async () => {
+    await expect(
+      holds(async ({ first, second, later }, ask, serviceId) => {
+        await insert(serviceId, second);
+        await rollUp(serviceId, 1);
+        if (what === 'of all') await ask([...first, ...second]);
+        await insert(serviceId, later);
+        for (const minute of [2, 3, 4]) await rollUp(serviceId, minute);
+        await ask([...first, ...second, ...later]);
+      }),
+    ).resolves.toBeUndefined();
+  });
+});
 
 const everyHour = (value: number): Given[] =>
   Array.from({ length: DAYS * 24 }, (_, hour) => ({
@@ -314,25 +334,25 @@ test('points from before there were rollups are rolled up, too', async () => {
   expect((await plan())?.days).toHaveLength(DAYS);
 });
 
-test.each([1, 2, 4])(
-  'a run that is broken off after %i commands, or beside another, leaves nothing that is wrong',
-  async (commandsMax) => {
-    const given = everyHour(3);
-    const late = given.slice(20, 30).map((one) => ({ ...one, value: one.value * 2 }));
-    const both = [...given, ...late];
-    const serviceId = newId('service');
-    const expectSame = async (meant: readonly Given[]): Promise<void> => {
-      for (const [aggregation, buckets] of [
-        ['sum', BY_HOUR],
-        ['last', BY_DAY],
-        ['sum', BY_DAY],
-      ] as const) {
-        const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation, buckets, keptSince: ALWAYS };
-        expectClose(await reader.query(query), aggregate(seriesOf(meant), aggregation, buckets), aggregation);
-      }
-    };
-    const brokenOff = (minute: number) => rollUp(serviceId, minute, brokenOffAfter(commandsMax)).catch(() => undefined);
-    await insert(serviceId, given);
+describe.each([1, 2, 4])('a run that is broken off after %i commands', (commandsMax) => {
+  const given = everyHour(3);
+  const late = given.slice(20, 30).map((one) => ({ ...one, value: one.value * 2 }));
+  const both = [...given, ...late];
+  const serviceId = newId('service');
+  const expectSame = async (meant: readonly Given[]): Promise<void> => {
+    for (const [aggregation, buckets] of [
+      ['sum', BY_HOUR],
+      ['last', BY_DAY],
+      ['sum', BY_DAY],
+    ] as const) {
+      const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation, buckets, keptSince: ALWAYS };
+      expectClose(await reader.query(query), aggregate(seriesOf(meant), aggregation, buckets), aggregation);
+    }
+  };
+  const brokenOff = (minute: number) => rollUp(serviceId, minute, brokenOffAfter(commandsMax)).catch(() => undefined);
+
+  test('leaves nothing that is wrong', async () => {
+    await expect(insert(serviceId, given)).resolves.toBeUndefined();
     await brokenOff(0);
     await expectSame(given);
     await insert(serviceId, late);
@@ -340,13 +360,16 @@ test.each([1, 2, 4])(
       await brokenOff(minute);
       await expectSame(both);
     }
+  });
+
+  test('leaves nothing that is wrong beside another, and others finish what it began', async () => {
     await Promise.all([rollUp(serviceId, 3), rollUp(serviceId, 3)]);
     await expectSame(both);
     for (const minute of [4, 5, 6]) await rollUp(serviceId, minute);
     expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(DAYS);
     await expectSame(both);
-  },
-);
+  });
+});
 
 test('rollups go with the retention of their service, what says that they are valid first, and with the service', async () => {
   const serviceId = newId('service');
