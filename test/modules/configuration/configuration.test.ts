@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 import { operatorIn } from '#actions/operator.ts';
@@ -230,25 +230,36 @@ describe('a configuration file', () => {
     expect((await plan(standIn)).meaning).toContain(bram('"Primary"').replace('Bram', 'Vera'));
   });
 
-  test('deletes only what it made, and only with prune', async () => {
-    const w = await world();
-    const { plan, apply } = toolsOf(w);
-    await apply(FILE);
-    const byHand = await w.expectOk('create_team', { name: 'By hand' });
+  describe('that makes less than before', () => {
+    let w: World;
+    let tools: ReturnType<typeof toolsOf>;
+    beforeEach(async () => {
+      w = await world();
+      tools = toolsOf(w);
+      await tools.apply(FILE);
+    });
     const smaller = FILE.slice(0, FILE.indexOf('maintenance:'));
-    const left = await plan(smaller);
-    expect(left.plan.changes).toEqual([]);
-    expect(planJson(left, true).notInFile.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
-      'maintenance upgrade',
-      'dashboard glance',
-    ]);
-    await apply(smaller, { prune: true });
-    expect((await w.expectOk('list_dashboards', {})).dashboards).toEqual([]);
-    const nothing = await apply('version: 1', { prune: true });
-    expect(nothing.applied).toBeGreaterThan(0);
-    const { teams } = await w.expectOk('list_teams', {});
-    expect(teams.map(({ teamId }: { teamId: string }) => teamId)).toEqual([byHand.teamId]);
-    expect((await plan('version: 1', true)).plan.changes).toEqual([]);
+
+    test('deletes what it made only with prune', async () => {
+      const left = await tools.plan(smaller);
+      expect(left.plan.changes).toEqual([]);
+      expect(planJson(left, true).notInFile.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+        'maintenance upgrade',
+        'dashboard glance',
+      ]);
+      await tools.apply(smaller, { prune: true });
+      expect((await w.expectOk('list_dashboards', {})).dashboards).toEqual([]);
+      expect((await w.expectOk('list_teams', {})).teams).toHaveLength(1);
+    });
+
+    test('deletes only what it made', async () => {
+      const byHand = await w.expectOk('create_team', { name: 'By hand' });
+      const nothing = await tools.apply('version: 1', { prune: true });
+      expect(nothing.applied).toBeGreaterThan(0);
+      const { teams } = await w.expectOk('list_teams', {});
+      expect(teams.map(({ teamId }: { teamId: string }) => teamId)).toEqual([byHand.teamId]);
+      expect((await tools.plan('version: 1', true)).plan.changes).toEqual([]);
+    });
   });
 
   test('leaves a team in which somebody has made something by hand', async () => {
