@@ -154,8 +154,8 @@ async function readAuditLog({ page, dialog, open, button, press, write, pick, se
     press(page.getByRole('menuitem', { name: 'As CSV' })),
   ]);
   expect(download.suggestedFilename()).toMatch(/\.csv$/);
-  await write(page.getByLabel('From'), '2020-01-01');
-  await write(page.getByLabel('To'), '2020-01-31');
+  await write(page.getByRole('textbox', { name: 'From' }), '2020-01-01');
+  await write(page.getByRole('textbox', { name: 'To' }), '2020-01-31');
   await sees('Nothing matches');
 }
 

@@ -35,7 +35,7 @@ export function AuditStreams({ onClose }: { readonly onClose: () => void }) {
         {data?.streams.map((stream) => (
           <StreamCard key={stream.auditStreamId} stream={stream} isOwner={isOwner} />
         ))}
-        {data !== undefined && isOwner && <AddStream hasFolder={data.hasFolder} />}
+        {data !== undefined && isOwner && <AddStream hasFolder={data.hasFolder} streams={data.streams} />}
         {data !== undefined && !isOwner && <Text size="sm">Owners set streams up.</Text>}
       </Stack>
     </Dialog>
@@ -96,8 +96,13 @@ function StreamStatus({ stream: { isOn, failingSince } }: { readonly stream: Str
   );
 }
 
-/** Form of a new stream, and the signing secret that was made for it. */
-function AddStream({ hasFolder }: { readonly hasFolder: boolean }) {
+interface AddStreamProps {
+  readonly hasFolder: boolean;
+  readonly streams: readonly Stream[];
+}
+
+/** Form of a new stream, and the signing secret that was made for it, as long as the stream is there. */
+function AddStream({ hasFolder, streams }: AddStreamProps) {
   const { org } = useOrganization();
   const refresh = useRefresh();
   const [kind, setKind] = useState<Stream['kind']>('webhook');
@@ -117,7 +122,8 @@ function AddStream({ hasFolder }: { readonly hasFolder: boolean }) {
   });
   const shown = { kind, address };
   const faults = faultsAtFields(adding.error, shown);
-  const secret = adding.data?.signingSecret ?? null;
+  const isThere = streams.some(({ auditStreamId }) => auditStreamId === adding.data?.auditStreamId);
+  const secret = isThere ? (adding.data?.signingSecret ?? null) : null;
   return (
     <Form error={adding.error} onSubmit={() => adding.mutate()}>
       <Stack gap="sm">

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { PutOnCall } from '#console/pages/oncall/override/put_on_call.tsx';
 import { renderInRouter } from '#test/console/in_router.tsx';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({
   useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } }, may: () => true }),
@@ -35,7 +36,7 @@ async function open(): Promise<void> {
 
 test('the picker of schedules says how many there are beside those of the page, before anything is typed', async () => {
   await open();
-  const field = await screen.findByRole('combobox', { name: 'Schedule' });
+  const field = await screen.findByRole('combobox', { name: 'Schedule' }, PATIENTLY);
   act(() => void fireEvent.click(field));
   expect(screen.getAllByRole('option').map(({ textContent }) => textContent)).toEqual([
     expect.stringContaining('Payments'),
@@ -46,6 +47,7 @@ test('the picker of schedules says how many there are beside those of the page, 
 
 test('one press puts somebody on call from 18:00 to 08:00', async () => {
   await open();
-  act(() => void fireEvent.click(screen.getByRole('button', { name: 'Tonight, 18:00 to 08:00' })));
+  const tonight = await screen.findByRole('button', { name: 'Tonight, 18:00 to 08:00' }, PATIENTLY);
+  act(() => void fireEvent.click(tonight));
   expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Until' }).value).toMatch(/08:00$/);
 });
