@@ -122,7 +122,7 @@ function AddStream({ hasFolder, streams }: AddStreamProps) {
   });
   const shown = { kind, address };
   const faults = faultsAtFields(adding.error, shown);
-  const isThere = streams.some(({ auditStreamId }) => auditStreamId === adding.data?.auditStreamId);
+  const isThere = streams.some(({ auditStreamId }) => auditStreamId === adding.data?.stream.auditStreamId);
   const secret = isThere ? (adding.data?.signingSecret ?? null) : null;
   return (
     <Form error={adding.error} onSubmit={() => adding.mutate()}>
