@@ -95,6 +95,8 @@ async function lookAfterMembers(use: ConsoleUse) {
 
   await use.alone(async () => {
     await open('settings/general', 'General');
+    await page.reload();
+    await loaded(page, 'General');
     await write(page.getByLabel('Name of the organization'), own('Acme'));
     await press(button('Rename'));
     await sees('The organization was renamed.');
