@@ -35,11 +35,12 @@ export class KnownTexts {
     return result;
   }
 
+  /** Adds a copy: V8 keeps the whole of a long text for as long as a part that was cut from it is held. */
   #add(text: string): void {
     if (this.#texts.size >= KNOWN_MAX) {
       this.#before = this.#texts;
       this.#texts = new Set();
     }
-    this.#texts.add(text);
+    this.#texts.add(Buffer.from(text, 'utf16le').toString('utf16le'));
   }
 }

@@ -5,6 +5,7 @@
 export const MEASURING_FILES: readonly string[] = [
   'test/entry/http/ingest_hostile_bodies.test.ts',
   'test/journeys/many_incidents.test.ts',
+  'test/kernel/known_texts.test.ts',
   'test/modules/configuration/large_file.test.ts',
   'test/storage/queue/busy_poller.test.ts',
 ];
