@@ -47,14 +47,10 @@ export function AddToDashboard({ search, shown, onClose }: AddToDashboardProps) 
   const navigate = useNavigate();
   const refresh = useRefresh();
   const hasCells = isHeatmap(search);
+  const usual = usualTitle(hasCells ? (search.metric ?? '') : metricNameOf(search));
   const [values, setValues, draft] = useDraftState<Entered>({
     form: `add_to_dashboard ${JSON.stringify(search)}`,
-    base: {
-      title: usualTitle(hasCells ? (search.metric ?? '') : metricNameOf(search)),
-      kind: 'series',
-      dashboardId: null,
-      newName: '',
-    },
+    base: { title: usual, kind: 'series', dashboardId: null, newName: usual },
   });
   const { title, kind, dashboardId, newName } = values;
   const change = (part: Partial<Entered>): void => setValues({ ...values, ...part });
@@ -132,6 +128,7 @@ export function AddToDashboard({ search, shown, onClose }: AddToDashboardProps) 
       />
       {isNew && (
         <TextInput
+          ref={startTyping}
           label="Name of the dashboard"
           value={newName}
           maxLength={500}
@@ -163,3 +160,9 @@ export function AddToDashboard({ search, shown, onClose }: AddToDashboardProps) 
 }
 
 const NEW = 'new';
+
+/** Focuses a field that was just added, with its text selected, so that typing replaces it. */
+function startTyping(field: HTMLInputElement | null): void {
+  field?.focus();
+  field?.select();
+}
