@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import { startJobs } from '#test/kit/roles.ts';
+import { startRoles } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const PAGES = 6;
+const TICK_MS = 100;
 /**
  * Share of the flood that may be stored before the first page, as all of it waits in front: more only without fair
  * turns.
@@ -33,8 +34,11 @@ test.each([
     const shop = await quiet.service();
 
     await flood(w, flooded, events);
-    const jobs = startJobs(w.context, w.runtime);
-    onTestFinished(() => jobs.close());
+    // The sweep of the pager, which gives organizations equal turns, goes by this clock.
+    const clock = setInterval(() => w.clock.advance({ milliseconds: TICK_MS }), TICK_MS);
+    onTestFinished(() => clearInterval(clock));
+    const roles = startRoles(w.context);
+    onTestFinished(() => roles.stop());
     /** Share of the flood that was stored when each page left: durations depend on the machine. */
     const storedBefore: number[] = [];
     for (let page = 0; page < PAGES; page += 1) {
