@@ -18,7 +18,7 @@ const sent = vi.hoisted(() => vi.fn<(url: string, body: unknown) => void>());
 beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
   vi.stubGlobal('fetch', async (url: string, { body }: { body?: string } = {}) => {
-    sent(String(url), JSON.parse(body ?? '{}'));
+    sent(url, JSON.parse(body ?? '{}'));
     return Response.json({ result: { dashboards: [], total: 0, nextCursor: null, dashboardId: 'dashboard_1' } });
   });
 });
