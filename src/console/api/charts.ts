@@ -166,13 +166,29 @@ export function markersOf(marks: ResultOf<'list_chart_marks'> | undefined): Char
     ...marks.incidents.map(({ number, title, triggeredAt, status }) => ({
       at: Date.parse(triggeredAt),
       label: `#${number} ${title}`,
+      shorter: [`#${number}`],
       tone: status === 'resolved' ? ('gray' as const) : ('red' as const),
     })),
     ...marks.deploys.map(({ release, environment, at }) => ({
       at: Date.parse(at),
       label: `${release} deployed to ${environment}`,
+      shorter: [release, ...shorterRelease(release)],
       tone: 'blue' as const,
     })),
-    ...marks.releases.map(({ release, at }) => ({ at: Date.parse(at), label: release, tone: 'blue' as const })),
+    ...marks.releases.map(({ release, at }) => ({
+      at: Date.parse(at),
+      label: release,
+      shorter: shorterRelease(release),
+      tone: 'blue' as const,
+    })),
   ];
+}
+
+/** Letters of a commit that tell it from others. */
+const COMMIT_LETTERS = 7;
+
+/** Short form of a release: its version without the name of its package, of a commit its first letters. */
+function shorterRelease(release: string): string[] {
+  const version = release.slice(release.lastIndexOf('@') + 1);
+  return [/^[0-9a-f]{12,64}$/.test(version) ? version.slice(0, COMMIT_LETTERS) : version];
 }

@@ -71,6 +71,7 @@ interface SeriesValue {
 }
 
 const SHOWN_MAX = 12;
+const MARKERS_MAX = 6;
 
 /** Returns the value of each series at a time, the greatest first. */
 export function valuesAt(series: readonly ChartSeries[], at: number, withinMs: number): readonly SeriesValue[] {
@@ -88,9 +89,11 @@ export function valuesText(
   at: number,
   stepMs: number,
   valueText: (value: number) => string,
+  markers: readonly ChartMarker[] = [],
 ): string {
   const said = values.slice(0, SHOWN_MAX).map(({ name, value }) => `${name} ${valueText(value)}`);
-  return `${pointTimeText(values[0]?.at ?? at, stepMs)}: ${said.length === 0 ? 'no data' : said.join(', ')}`;
+  const marked = markers.slice(0, MARKERS_MAX).map(({ label }) => `; ${label}`);
+  return `${pointTimeText(values[0]?.at ?? at, stepMs)}: ${said.length === 0 ? 'no data' : said.join(', ')}${marked.join('')}`;
 }
 
 interface CursorValuesProps {
@@ -129,11 +132,16 @@ export function CursorValues(props: CursorValuesProps) {
         </div>
       ))}
       {values.length > SHOWN_MAX && <div className="dimmed">{values.length - SHOWN_MAX} more</div>}
-      {markers.slice(0, 3).map(({ at: markedAt, label, tone }) => (
-        <div key={`${markedAt} ${label}`} className={`${classes.marked} ellipsis`} data-tone={tone}>
+      {markers.slice(0, MARKERS_MAX).map(({ at: markedAt, label, tone }) => (
+        <div
+          key={`${markedAt} ${label}`}
+          className={`${classes.marked} ${markers.length > 1 ? 'ellipsis' : ''}`}
+          data-tone={tone}
+        >
           <bdi>{label}</bdi>
         </div>
       ))}
+      {markers.length > MARKERS_MAX && <div className="dimmed">{markers.length - MARKERS_MAX} more marks here</div>}
     </div>
   );
 }

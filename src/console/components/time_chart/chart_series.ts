@@ -15,6 +15,8 @@ export interface ChartSeries {
 export interface ChartMarker {
   readonly at: number;
   readonly label: string;
+  /** Shorter forms of the label, the longest first, for where it has no room. */
+  readonly shorter?: readonly string[];
   readonly tone: 'red' | 'amber' | 'green' | 'blue' | 'gray';
 }
 

@@ -14,6 +14,7 @@ import {
   toColumns,
   usualDistance,
 } from '#console/components/time_chart/chart_series.ts';
+import { linesAt } from '#console/components/time_chart/draw_marks.ts';
 import { inTurn } from '#console/components/time_chart/in_turn.ts';
 import { createPlot, type PlotArea, type PlotCells, type PlotState } from '#console/components/time_chart/plot.ts';
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
@@ -194,8 +195,15 @@ export function TimeChart(props: TimeChartProps) {
   // The cell that holds a time began up to a step before it.
   const half = cells === undefined ? 0 : stepMs / 2;
   const values = at === null ? [] : valuesAt(shown, at - half, half || reach);
-  const near =
-    at === null || area === null ? [] : markers.filter((m) => Math.abs(m.at - at) < ((to - from) / area.width) * 8);
+  const near = cursor === null || area === null ? [] : markersAt(cursor, area.width);
+
+  function markersAt(left: number, width: number): readonly ChartMarker[] {
+    const lines = markers
+      .map((marker) => ({ marker, at: ((marker.at - from) / (to - from)) * width }))
+      .filter((line) => line.at >= 0 && line.at <= width)
+      .toSorted((a, b) => a.at - b.at);
+    return linesAt(lines, { left: 0, right: width }, left).flatMap((index) => lines[index]?.marker ?? []);
+  }
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (area === null) return;
@@ -244,7 +252,9 @@ export function TimeChart(props: TimeChartProps) {
         aria-valuemin={from}
         aria-valuemax={to}
         aria-valuenow={Math.round(at ?? to)}
-        aria-valuetext={at === null ? 'Press the arrow keys to read values' : valuesText(values, at, stepMs, valueText)}
+        aria-valuetext={
+          at === null ? 'Press the arrow keys to read values' : valuesText(values, at, stepMs, valueText, near)
+        }
         onKeyDown={onKeyDown}
         onFocus={() => {
           isActive.current = true;
