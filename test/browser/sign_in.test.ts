@@ -124,9 +124,16 @@ inBrowser('signing in', () => {
     const h = await openConsole();
     const olga = await h.visitor({ path: '/settings/members' });
     await olga.page.getByRole('button', { name: 'Invite somebody' }).click();
-    await olga.page.getByLabel('Mail address').fill('bram@example.com');
+    const invite = olga.page.getByRole('button', { name: 'Invite', exact: true });
+    const addresses = olga.page.getByLabel('Mail address');
+    await addresses.fill('bram@example.com');
     await olga.page.getByLabel('Role', { exact: true }).selectOption('editor');
-    await olga.page.getByRole('button', { name: 'Invite', exact: true }).click();
+    const place = await invite.boundingBox();
+    await addresses.fill('bram@example.com\ncleo@example.com\ndana@example.com');
+    await olga.page.getByLabel('Role of dana@example.com').waitFor();
+    expect(await invite.boundingBox(), 'the button keeps its place').toEqual(place);
+    await addresses.fill('bram@example.com');
+    await invite.click();
     await olga.page.getByText('bram@example.com is invited').waitFor();
     await olga.page.getByRole('button', { name: 'Done' }).click();
     await olga.page.getByText('as editor, by Olga').waitFor();

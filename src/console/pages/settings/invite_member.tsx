@@ -138,82 +138,82 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
       }
       onSubmit={form.onSubmit((values) => inviting.mutate(values))}
     >
-      <Textarea
-        {...form.getInputProps('email')}
-        label="Mail address"
-        description={
-          isChange
-            ? 'The earlier link stops working.'
-            : 'Of one person or of several, with spaces, commas or new lines between them.'
-        }
-        readOnly={isChange}
-        autosize
-        minRows={1}
-        maxRows={8}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey) return;
-          event.preventDefault();
-          if (inviting.isPending) return;
-          event.currentTarget.form?.requestSubmit();
-        }}
-        data-autofocus={!isChange || undefined}
-      />
-      <NativeSelect
-        {...form.getInputProps('role')}
-        label={addresses.length > 1 ? 'Role of all' : 'Role'}
-        description={ROLE_DESCRIPTIONS[form.values.role]}
-        data={roleOptions}
-      />
-      {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
-        <fieldset className={`${classes.roles} spaced flush`}>
-          <legend>Role of each, where it is another</legend>
-          {addresses.map((address) => (
-            <div key={address} className={`${classes.role} row apart`}>
-              <Name>{address}</Name>
-              <NativeSelect
-                aria-label={`Role of ${address}`}
-                title={ROLE_DESCRIPTIONS[form.values.roles[address] ?? form.values.role]}
-                data={roleOptions}
-                value={form.values.roles[address] ?? form.values.role}
-                onChange={({ currentTarget: { value } }) => {
-                  const role = ROLES.find((candidate) => candidate === value);
-                  if (role !== undefined) form.setFieldValue('roles', { ...form.values.roles, [address]: role });
-                }}
-              />
-            </div>
-          ))}
-        </fieldset>
-      )}
-      <div>
-        <TeamPicker
-          label="Teams"
-          placeholder={teamIds.length === 0 ? 'In no team yet' : 'Another team'}
-          value={null}
-          onChange={(teamId) => {
-            if (teamId !== null) form.setFieldValue('teamIds', [...new Set([...teamIds, teamId])]);
+      <div className={`${classes.fields} stack`}>
+        <Textarea
+          {...form.getInputProps('email')}
+          label="Mail address"
+          description={
+            isChange
+              ? 'The earlier link stops working.'
+              : 'Of one person or of several, with spaces, commas or new lines between them.'
+          }
+          readOnly={isChange}
+          rows={isChange ? 1 : 3}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey) return;
+            event.preventDefault();
+            if (inviting.isPending) return;
+            event.currentTarget.form?.requestSubmit();
           }}
-          error={form.errors['teamIds']}
+          data-autofocus={!isChange || undefined}
         />
-        {teamIds.length > 0 && (
-          <Group gap="xs" mt="xs">
-            {teamIds.map((teamId) => (
-              <ChosenTeam
-                key={teamId}
-                teamId={teamId}
-                onRemove={() =>
-                  form.setFieldValue(
-                    'teamIds',
-                    teamIds.filter((chosen) => chosen !== teamId),
-                  )
-                }
-              />
+        <NativeSelect
+          {...form.getInputProps('role')}
+          label={addresses.length > 1 ? 'Role of all' : 'Role'}
+          description={ROLE_DESCRIPTIONS[form.values.role]}
+          data={roleOptions}
+        />
+        <div>
+          <TeamPicker
+            label="Teams"
+            placeholder={teamIds.length === 0 ? 'In no team yet' : 'Another team'}
+            value={null}
+            onChange={(teamId) => {
+              if (teamId !== null) form.setFieldValue('teamIds', [...new Set([...teamIds, teamId])]);
+            }}
+            error={form.errors['teamIds']}
+          />
+          {teamIds.length > 0 && (
+            <Group gap="xs" mt="xs">
+              {teamIds.map((teamId) => (
+                <ChosenTeam
+                  key={teamId}
+                  teamId={teamId}
+                  onRemove={() =>
+                    form.setFieldValue(
+                      'teamIds',
+                      teamIds.filter((chosen) => chosen !== teamId),
+                    )
+                  }
+                />
+              ))}
+            </Group>
+          )}
+        </div>
+        {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
+          <fieldset className={`${classes.roles} spaced flush`}>
+            <legend>Role of each, where it is another</legend>
+            {addresses.map((address) => (
+              <div key={address} className={`${classes.role} row apart`}>
+                <Name>{address}</Name>
+                <NativeSelect
+                  aria-label={`Role of ${address}`}
+                  title={ROLE_DESCRIPTIONS[form.values.roles[address] ?? form.values.role]}
+                  data={roleOptions}
+                  value={form.values.roles[address] ?? form.values.role}
+                  onChange={({ currentTarget: { value } }) => {
+                    const role = ROLES.find((candidate) => candidate === value);
+                    if (role !== undefined) form.setFieldValue('roles', { ...form.values.roles, [address]: role });
+                  }}
+                />
+              </div>
             ))}
-          </Group>
+          </fieldset>
         )}
+        <Text size="sm" c="dimmed">
+          {EVERY_ROLE_SEES_KEYS}
+        </Text>
       </div>
-      <Text size="sm" c="dimmed">
-        {EVERY_ROLE_SEES_KEYS}
-      </Text>
     </FormDialog>
   );
 }
@@ -256,27 +256,29 @@ function Answers({ answers, onAgain, onClose }: AnswersProps) {
       isShownOnce
     >
       <Stack>
-        {refused.map(({ address, fault }) => (
-          <Alert key={address} color="red" title={named`${address} is not invited`}>
-            {fault}
-          </Alert>
-        ))}
-        {first !== undefined && (
-          <Text size="sm">
-            {first.isMailed
-              ? `${isAlone ? 'A link is' : 'Links are'} on ${isAlone ? 'its' : 'their'} way by mail. You can also pass on ${isAlone ? 'this one' : 'these'} yourself.`
-              : `This server sends no mail, so pass the ${isAlone ? 'link' : 'links'} on yourself.`}{' '}
-            {isAlone ? 'It is' : 'Each is'} shown only once, works once, and expires after seven days.
-          </Text>
-        )}
-        {invited.map(({ email, link }) => (
-          <CopyField
-            key={email}
-            label={isAlone ? 'Invitation link' : `Link for ${email}`}
-            value={link}
-            isShownOnce={!isTaken}
-          />
-        ))}
+        <div className={`${classes.answers} stack`}>
+          {refused.map(({ address, fault }) => (
+            <Alert key={address} color="red" title={named`${address} is not invited`}>
+              {fault}
+            </Alert>
+          ))}
+          {first !== undefined && (
+            <Text size="sm">
+              {first.isMailed
+                ? `${isAlone ? 'A link is' : 'Links are'} on ${isAlone ? 'its' : 'their'} way by mail. You can also pass on ${isAlone ? 'this one' : 'these'} yourself.`
+                : `This server sends no mail, so pass the ${isAlone ? 'link' : 'links'} on yourself.`}{' '}
+              {isAlone ? 'It is' : 'Each is'} shown only once, works once, and expires after seven days.
+            </Text>
+          )}
+          {invited.map(({ email, link }) => (
+            <CopyField
+              key={email}
+              label={isAlone ? 'Invitation link' : `Link for ${email}`}
+              value={link}
+              isShownOnce={!isTaken}
+            />
+          ))}
+        </div>
         <Group justify="flex-end">
           {onAgain !== undefined && (
             <Button variant="default" onClick={onAgain}>
