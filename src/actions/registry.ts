@@ -140,7 +140,7 @@ import { updateService } from '#modules/services/operations/update_service.ts';
 import { addTeamMember } from '#modules/teams/operations/add_team_member.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { deleteTeam } from '#modules/teams/operations/delete_team.ts';
-import { getTeam } from '#modules/teams/operations/get_team.ts';
+import { getMemberReach, getTeam } from '#modules/teams/operations/get_team.ts';
 import {
   listTeams,
   searchPeopleWithoutTeam,
@@ -281,6 +281,7 @@ const WITHIN_ORGANIZATIONS = [
   ...RULE_OPERATIONS,
   searchTeamNames,
   searchTeams,
+  getMemberReach,
   getTeam,
   moveTeamMember,
   renameTeam,

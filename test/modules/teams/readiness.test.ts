@@ -8,7 +8,7 @@ import { Temporal } from '#kernel/time.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { listMembers } from '#modules/organizations/operations/members.ts';
 import { getMe } from '#modules/accounts/operations/me.ts';
-import { getTeam } from '#modules/teams/operations/get_team.ts';
+import { getMemberReach, getTeam } from '#modules/teams/operations/get_team.ts';
 import { searchPeopleWithoutTeam, searchTeams } from '#modules/teams/operations/list_teams.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -61,6 +61,37 @@ async function arrived(userId: Id<'user'>, days: number, changes: { address?: st
   });
   await w.context.db.sql.run(`update notifications set status = 'delivered' where user_id = $1`, [userId]);
 }
+
+test('the reach of a person has the number and the steps of each team, or their own without one', async () => {
+  const bram = await w.given.user({ name: 'Bram' });
+  await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Weekly',
+    timezone: 'UTC',
+    rotationType: 'weekly',
+    rotationConfig: { userIds: [anna.userId] },
+    startAt: w.clock.now().toString(),
+  });
+  await w.expectOk('create_escalation_policy', {
+    teamId,
+    name: 'Wake',
+    steps: [
+      { afterMinutes: 5, channels: ['call'], targetUserIds: [bram.userId] },
+      { afterMinutes: 10, channels: ['sms', 'call'], useSchedule: true },
+      { afterMinutes: 0, channels: ['push'], targetUserIds: [anna.userId] },
+    ],
+  });
+  const reach = async (userId: string, role?: Role) => (await run(getMemberReach, { userId }, role)).places;
+  const steps = [
+    { afterMinutes: 0, channels: ['push'] },
+    { afterMinutes: 10, channels: ['sms', 'call'] },
+  ];
+  expect(await reach(anna.userId, 'editor')).toMatchObject([{ teamId, phone: PHONE, steps }]);
+  expect(await reach(anna.userId)).toMatchObject([{ phone: '+31••••••78', readiness: { answer: 'unproved' } }]);
+  expect(await reach(bram.userId)).toMatchObject([
+    { teamId: null, phone: null, readiness: { answer: 'no' }, steps: [] },
+  ]);
+});
 
 test('a member is not proved until a test has arrived at the present number', async () => {
   expect((await member()).readiness).toMatchObject({

@@ -1,15 +1,22 @@
-import { Button } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import type { Member } from '#console/api/organization.ts';
 import { serverNow } from '#console/api/http.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { errorMessage } from '#console/components/error_alert.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
-import { isUnreached } from '#console/components/text/role.ts';
+import { ReadinessDetails } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { CHANNEL_DECLARATIONS, CHANNELS } from '#modules/contacts/decide/channel.ts';
+import classes from '#console/pages/oncall/on_call_now.module.css';
+
+type Step = ResultOf<'get_member_reach'>['places'][number]['steps'][number];
 
 const SHIFTS_SHOWN_MAX = 3;
 
@@ -74,14 +81,7 @@ export function PersonLine({ member, schedules, onPut, onClose }: PersonLineProp
             title="Teams"
             sub={teams.length === 0 ? 'None.' : teams.map((team) => <TeamLink key={team.teamId} team={team} />)}
           />
-          <Row
-            title="How a page reaches them"
-            sub={
-              isUnreached(member)
-                ? 'Nothing reaches them: they set up a channel on their page Me, which counts in every team.'
-                : 'Their channels, and whether a message has arrived, are on the page of their team.'
-            }
-          >
+          <Row title="How a page reaches them" sub={<Reach userId={userId} />}>
             <Link to="/settings/members" search={{ q: email }}>
               Role and membership
             </Link>
@@ -90,6 +90,67 @@ export function PersonLine({ member, schedules, onPut, onClose }: PersonLineProp
       }
     />
   );
+}
+
+/** Number, steps and channels of somebody in each of their teams. */
+function Reach({ userId }: { readonly userId: string }) {
+  const { org, session } = useOrganization();
+  const { data, error } = useQuery(actionQuery(org.orgId, 'teams', 'get_member_reach', { userId }));
+  if (error !== null) return <>{errorMessage(error)}</>;
+  if (data === undefined) return <Skeleton height={64} />;
+  return data.places.map(({ teamId, teamName, phone, steps, readiness }) => {
+    const isFirst = new Set(steps.flatMap(({ channels }) => channels));
+    const order = [...isFirst, ...CHANNELS.filter((channel) => !isFirst.has(channel))];
+    const channels = readiness.channels.toSorted((a, b) => order.indexOf(a.channel) - order.indexOf(b.channel));
+    return (
+      <div key={teamId} className={classes.reach}>
+        <div>
+          {data.places.length > 1 && teamName !== null && <>{named`In ${teamName}: `}</>}
+          {phone === null ? 'no number yet' : <span className="numbers">{phone}</span>}
+          {phone === null && <AddNumber teamId={teamId} isOwn={userId === session.user.userId} />}
+        </div>
+        <div>{stepsText(teamId, steps)}</div>
+        <ReadinessDetails readiness={{ ...readiness, channels }} />
+      </div>
+    );
+  });
+}
+
+/** Returns when and by what a page comes, in one sentence. */
+function stepsText(teamId: string | null, steps: readonly Step[]): string {
+  if (teamId === null) return 'In no team. Paged where a policy or an override names them.';
+  if (steps.length === 0) return 'No policy of the team pages them.';
+  const parts = steps.map(({ afterMinutes, channels }) => {
+    const names = channels.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
+    return `${afterMinutes === 0 ? 'at once' : `after ${afterMinutes} min`} by ${names}`;
+  });
+  return `Paged ${[...new Set(parts)].join(', ')}.`;
+}
+
+interface AddNumberProps {
+  readonly teamId: string | null;
+  readonly isOwn: boolean;
+}
+
+/** Says where a number is added, with a link for whoever may add it. */
+function AddNumber({ teamId, isOwn }: AddNumberProps) {
+  const { may } = useOrganization();
+  if (isOwn)
+    return (
+      <>
+        . <Link to="/me">Add yours</Link>
+      </>
+    );
+  if (teamId !== null && may('oncall:edit'))
+    return (
+      <>
+        .{' '}
+        <Link to="/oncall/teams/$teamId" params={{ teamId }}>
+          Add it in the team
+        </Link>
+      </>
+    );
+  return <>. They add it on their page Me.</>;
 }
 
 function TeamLink({ team: { teamId, name } }: { readonly team: Member['teams'][number] }) {

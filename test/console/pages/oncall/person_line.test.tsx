@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { cleanup, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
@@ -8,7 +9,34 @@ import { PersonLine } from '#console/pages/oncall/person_line.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { renderInRouter } from '#test/console/in_router.tsx';
 
-vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ may: () => true }) }));
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_9' } }, may: () => true }),
+}));
+vi.mock('#console/api/actions.ts', () => ({
+  actionQuery: (...key: readonly unknown[]) => ({ queryKey: key, queryFn: async () => ({ places: [PLACE] }) }),
+}));
+
+const state = (channel: string, state: string) => ({ channel, state, provedAt: null });
+const PLACE = {
+  teamId: 'team_1',
+  teamName: 'Payments',
+  phone: null,
+  steps: [
+    { policyId: 'policy_1', policyName: 'Wake', afterMinutes: 0, channels: ['push'] },
+    { policyId: 'policy_1', policyName: 'Wake', afterMinutes: 5, channels: ['call', 'sms'] },
+  ],
+  readiness: {
+    answer: 'no',
+    reasons: ['no_waking_channel'],
+    deviceCount: 0,
+    channels: [
+      state('sms', 'no_address'),
+      state('call', 'no_address'),
+      state('push', 'no_address'),
+      state('email', 'ready'),
+    ],
+  },
+};
 
 afterEach(cleanup);
 
@@ -35,19 +63,27 @@ test('the card of a person says when they are on call, and leads to their schedu
     warnings: [],
   };
   await renderInRouter(() => (
-    <MantineProvider env="test">
-      <PersonLine
-        member={member as unknown as Member}
-        schedules={[schedule as unknown as ShownSchedule]}
-        onPut={() => {}}
-        onClose={() => {}}
-      />
-    </MantineProvider>
+    <QueryClientProvider client={new QueryClient()}>
+      <MantineProvider env="test">
+        <PersonLine
+          member={member as unknown as Member}
+          schedules={[schedule as unknown as ShownSchedule]}
+          onPut={() => {}}
+          onClose={() => {}}
+        />
+      </MantineProvider>
+    </QueryClientProvider>
   ));
+  await screen.findByText('Paged at once by push, after 5 min by phone call and SMS.');
   expect(screen.getAllByRole('link').map((link) => link.textContent)).toEqual([
     'Payments weekly',
     'Payments',
+    'Add it in the team',
     'Role and membership',
   ]);
+  expect(screen.getAllByRole('listitem')[2]?.textContent).toContain('no number yet');
+  expect(screen.getByText(/^Push/).parentElement?.textContent).toBe(
+    'Push: no devicePhone call: no numberSMS: no numberMail',
+  );
   expect(screen.getAllByRole('listitem')[0]?.textContent).not.toContain('Now');
 });
