@@ -11,6 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
+import { named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
@@ -30,7 +31,7 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
   const { orgId, showsPrices } = useOrganization().org;
   const queryClient = useQueryClient();
   const isNew = serviceId === null;
-  const ownPhone = useQuery(meQuery(orgId)).data?.own.phone ?? null;
+  const me = useQuery(meQuery(orgId)).data;
   const { form, draft } = useDraftForm({
     form: 'set_up_paging',
     base: { serviceName: '', teamName: 'On call', phone: '' },
@@ -72,18 +73,18 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
               data-autofocus
             />
           )}
-          <TextInput
-            {...form.getInputProps('phone')}
-            label={LABELS.phone}
-            description={
-              ownPhone === null
-                ? 'For SMS and calls. You can leave it empty and add this device on the page Me.'
-                : 'For SMS and calls. Leave it empty for the number that you have saved on the page Me.'
-            }
-            placeholder={ownPhone ?? '+31612345678'}
-            type="tel"
-            autoComplete="tel"
-          />
+          {me?.own.phone == null ? (
+            <TextInput
+              {...form.getInputProps('phone')}
+              label={LABELS.phone}
+              description="For SMS and calls. You can leave it empty and add this device on the page Me."
+              placeholder="+31612345678"
+              type="tel"
+              autoComplete="tel"
+            />
+          ) : (
+            <Text size="sm">{named`SMS and calls reach you at ${me.own.phone}, the number that you have saved.`}</Text>
+          )}
           <TextInput
             {...form.getInputProps('teamName')}
             label={LABELS.teamName}

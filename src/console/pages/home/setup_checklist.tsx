@@ -118,7 +118,7 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
           </Link>
           .{' '}
           {firstServiceId === null ? (
-            'What Alertmanager and other tools find pages through a service, too.'
+            'Alertmanager and other tools can page, too, once there is a service.'
           ) : (
             <Link to="/services/$serviceId/alerts" params={{ serviceId: firstServiceId }}>
               Or connect Alertmanager, or another tool that you have

@@ -197,8 +197,7 @@ export function LastResolved() {
   const { data } = useInfiniteQuery(lastResolvedQuery(useOrganization().org.orgId));
   if (data === undefined) return null;
   const last = data.pages[0]?.incidents[0];
-  if (last?.resolvedAt == null)
-    return 'No incident has been resolved yet. When a rule fires, the incident shows here and pages the people on call.';
+  if (last?.resolvedAt == null) return 'When a rule fires, the incident shows here and pages the people on call.';
   const { incidentId, title, resolvedAt } = last;
   return (
     <>

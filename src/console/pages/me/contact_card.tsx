@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 import { invoke, topicKey } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -46,14 +46,17 @@ interface ContactCardProps {
   readonly contact: Contact;
   /** The person's own number, which counts where the team has none. */
   readonly ownPhone?: string | null;
+  /** Whether this server can send SMS. */
+  readonly canSendSms: boolean;
 }
 
 /** Card of the person's own number and channels, in a team or without one. */
-export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps) {
+export function ContactCard({ team, contact, ownPhone = null, canSendSms }: ContactCardProps) {
   const teamId = team?.teamId ?? null;
   const { orgId } = useOrganization().org;
   const refresh = useRefresh();
   const { phone, ...switches } = contact;
+  const [test, sent] = useChannelTest('sms');
   const field = useRef<HTMLInputElement>(null);
   useOpenedByAddress(teamId ?? 'phone', () => {
     field.current?.scrollIntoView({ block: 'center' });
@@ -85,7 +88,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
       title={team === null ? 'Your phone' : <Name>{team.name}</Name>}
       about={
         team === null
-          ? 'Your number in every team that has no other one of yours, and how you are reached about incidents of teams that you are not in.'
+          ? 'Teams page you at this number unless you give them another one below.'
           : 'How the escalation policies of this team may reach you.'
       }
     >
@@ -126,12 +129,17 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
             <Button type="submit" loading={saving.isPending} disabled={!form.isDirty() || draft.conflicts.length > 0}>
               Save
             </Button>
-            {contact.phone !== null && !form.isDirty() && (
-              <Button variant="default" component={Link} to="/me" hash="tests">
-                Test a channel
+            {contact.phone !== null && canSendSms && !form.isDirty() && (
+              <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+                Send a test SMS
               </Button>
             )}
           </Group>
+          {!test.isIdle && (
+            <div aria-live="polite">
+              <TestResults test={test} ids={sent} />
+            </div>
+          )}
         </Stack>
       </Form>
     </Card>
@@ -164,16 +172,8 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
-  const { orgId } = useOrganization().org;
-  const { userId } = useOrganization().session.user;
   const results = useRef<HTMLDivElement>(null);
-  const [shown, setShown] = useStoredTests(`tocsin-tests:${orgId}:${userId}:${channel}`);
-  const test = useMutation({
-    mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
-    onSuccess: ({ testNotifications }) => setShown(testNotifications.map(({ notificationId }) => notificationId)),
-    // On a phone the row may be behind the navigation at the bottom.
-    onSettled: () => results.current?.scrollIntoView({ block: 'nearest' }),
-  });
+  const [test, sent] = useChannelTest(channel);
   const destination = useDestination(channel, me);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const canTest = isConfigured && destination !== null;
@@ -189,9 +189,8 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
             ref={results}
             style={{ minHeight: canTest ? (isPhone ? '4.5rem' : '1.625rem') : 0, scrollMarginBottom: '7rem' }}
           >
-            {test.isError && errorMessage(test.error)}
-            {canTest && shown.length === 0 && !test.isPending && !test.isError && 'Not tested in this browser yet'}
-            {!test.isPending && shown.map((id) => <TestResult key={id} notificationId={id} />)}
+            {canTest && sent.length === 0 && !test.isPending && !test.isError && 'Not tested here yet'}
+            <TestResults test={test} ids={sent} />
           </div>
         </>
       }
@@ -200,7 +199,10 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
         variant="default"
         disabled={!canTest}
         loading={test.isPending}
-        onClick={() => test.mutate()}
+        // On a phone the row may be behind the navigation at the bottom.
+        onClick={() =>
+          test.mutate(undefined, { onSettled: () => results.current?.scrollIntoView({ block: 'nearest' }) })
+        }
         aria-label={`Send a test by ${CHANNEL_DECLARATIONS[channel].title}`}
       >
         Send a test
@@ -220,14 +222,39 @@ function NotSetUp() {
   );
 }
 
-/** Keeps the ids of the newest tests of a channel, so that their results are shown again after a reload. */
-function useStoredTests(key: string): readonly [readonly string[], (ids: readonly string[]) => void] {
-  const [ids, setIds] = useState<readonly string[]>(() => (localStorage.getItem(key) ?? '').split(' ').filter(Boolean));
-  const store = (next: readonly string[]): void => {
-    localStorage.setItem(key, next.join(' '));
-    setIds(next);
-  };
-  return [ids, store];
+/** Sends tests of a channel, and keeps the ids of the newest, so that their results are shown again after a reload. */
+function useChannelTest(channel: Channel) {
+  const { org, session } = useOrganization();
+  const [stored, store] = useLocalStorage({
+    key: `tocsin-tests:${org.orgId}:${session.user.userId}:${channel}`,
+    defaultValue: '',
+    getInitialValueInEffect: false,
+    serialize: (ids) => ids,
+    deserialize: (ids) => ids ?? '',
+  });
+  const test = useMutation({
+    mutationFn: () => invoke(org.orgId, 'send_test_notification', { channel }),
+    onSuccess: ({ testNotifications }) =>
+      store(testNotifications.map(({ notificationId }) => notificationId).join(' ')),
+  });
+  return [test, stored.split(' ').filter(Boolean)] as const;
+}
+
+interface TestResultsProps {
+  readonly test: { readonly error: unknown; readonly isPending: boolean };
+  readonly ids: readonly string[];
+}
+
+function TestResults({ test, ids }: TestResultsProps) {
+  if (test.isPending) return null;
+  return (
+    <>
+      {test.error !== null && errorMessage(test.error)}
+      {ids.map((id) => (
+        <TestResult key={id} notificationId={id} />
+      ))}
+    </>
+  );
 }
 
 /** Returns the destination of messages; null if there is none. */

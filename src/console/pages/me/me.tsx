@@ -56,6 +56,8 @@ function SilenceCard() {
   );
 }
 
+const canSendSms = ({ channels }: Me) => channels.some(({ channel, configured }) => channel === 'sms' && configured);
+
 /** Page of how the person is reached, and how their account is protected. */
 export function MePage() {
   const { org, session } = useOrganization();
@@ -72,12 +74,18 @@ export function MePage() {
       {data !== undefined && (
         <>
           <ReadinessCard me={data} />
+          <ContactCard team={null} contact={data.own} canSendSms={canSendSms(data)} />
           <ChannelsCard me={data} />
           <DevicesCard me={data} />
           <SilenceCard />
-          <ContactCard team={null} contact={data.own} />
           {data.teams.map((team) => (
-            <ContactCard key={team.teamId} team={team} contact={team.contact} ownPhone={data.own.phone} />
+            <ContactCard
+              key={team.teamId}
+              team={team}
+              contact={team.contact}
+              ownPhone={data.own.phone}
+              canSendSms={canSendSms(data)}
+            />
           ))}
           <ShiftsCard shifts={data.shifts} />
           <RepliesCard me={data} />

@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, screen } from '@testing-library/react';
+import { cleanup, fireEvent, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { Me, TestNotification } from '#console/api/organization.ts';
-import { ChannelsCard } from '#console/pages/me/contact_card.tsx';
+import { ChannelsCard, ContactCard } from '#console/pages/me/contact_card.tsx';
 import { renderInRouter } from '#test/console/in_router.tsx';
 
 vi.mock('#console/shell/organization.tsx', () => ({
@@ -14,6 +14,7 @@ vi.mock('#console/shell/organization.tsx', () => ({
     session: { user: { userId: 'user_1', email: 'anna@example.com' } },
     isAdmin: false,
   }),
+  useRefresh: () => async () => {},
 }));
 
 const SENT: TestNotification = {
@@ -63,5 +64,27 @@ test('a test that was only simulated leads an owner to the phone that has it', a
 
 test('the row of a channel has the line of a result before anything was sent, so that nothing moves then', async () => {
   await show();
-  expect(screen.getByText('Not tested in this browser yet').style.minHeight).toBe('1.625rem');
+  expect(screen.getByText('Not tested here yet').style.minHeight).toBe('1.625rem');
+});
+
+test('a number is tested where it was entered, and the result shows there', async () => {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (address: string) => {
+    const [action = ''] = address.split('?').map((path) => path.split('/').at(-1));
+    asked.push(action);
+    return Response.json({
+      result: action === 'send_test_notification' ? { testNotifications: [{ notificationId: 'n_1' }] } : SENT,
+    });
+  });
+  const contact = { phone: '+31612345678', smsEnabled: true, callEnabled: true, emailEnabled: true, pushEnabled: true };
+  await renderInRouter(() => (
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <ContactCard team={null} contact={contact} canSendSms />
+      </QueryClientProvider>
+    </MantineProvider>
+  ));
+  fireEvent.click(screen.getByRole('button', { name: 'Send a test SMS' }));
+  await screen.findByRole('link', { name: 'See it in the phone simulator' });
+  expect(asked).toEqual(['send_test_notification', 'get_test_notification']);
 });
