@@ -118,7 +118,7 @@ export function ItemPage({ title, back, facts, actions, permission, children }: 
 }
 
 interface ItemActionsProps {
-  /** Whether there are three places, for a button or a word each, which are larger on a phone. */
+  /** Whether there are four places, for a button or a word each, which are larger on a phone. */
   readonly isLarge?: boolean;
   readonly children: ReactNode;
 }

@@ -1,5 +1,6 @@
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useDidUpdate } from '@mantine/hooks';
+import { IconPencil } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -80,13 +81,14 @@ export function IncidentPage() {
 
 function Incident({ incident, back }: { readonly incident: IncidentWithLog; readonly back: React.ReactNode }) {
   const { may } = useOrganization();
+  const [isNoting, setIsNoting] = useState(false);
   return (
     <ItemPage
       title={incident.title}
       back={back}
       facts={<Facts incident={incident} />}
       permission="oncall:edit"
-      actions={may('oncall:edit') && <Answers incident={incident} />}
+      actions={may('oncall:edit') && <Answers incident={incident} onNote={() => setIsNoting(true)} />}
     >
       <div>
         <IncidentMaintenance incident={incident} />
@@ -96,7 +98,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <Agents incident={incident} />
         <StormMembers incident={incident} />
         <AroundIncident incident={incident} whileLoading={<Card title="What else happened" />} />
-        <Timeline incident={incident} />
+        <Timeline incident={incident} isNoting={isNoting} onNoted={() => setIsNoting(false)} />
       </div>
       <div>
         <ResponseCard incident={incident} />
@@ -160,11 +162,16 @@ function ActorName({ by }: { readonly by: NonNullable<IncidentWithLog['acknowled
   return by.userId === undefined ? name : <Person userId={by.userId}>{name}</Person>;
 }
 
+interface AnswersProps {
+  readonly incident: IncidentWithLog;
+  readonly onNote: () => void;
+}
+
 /**
  * Bar of what a person can do about the incident. Whatever happens meanwhile, each place holds one act or none: nobody hits
  * another one than they aimed at.
  */
-export function Answers({ incident }: { readonly incident: IncidentWithLog }) {
+export function Answers({ incident, onNote }: AnswersProps) {
   const { incidentId, status } = incident;
   const isResolved = status === 'resolved';
   const [isHandingOver, setIsHandingOver] = useState(false);
@@ -202,10 +209,13 @@ export function Answers({ incident }: { readonly incident: IncidentWithLog }) {
           Reopen
         </Button>
       ) : (
-        <Button variant="default" px="xs" onClick={() => setIsHandingOver(true)}>
+        <Button variant="default" onClick={() => setIsHandingOver(true)}>
           Hand over
         </Button>
       )}
+      <Button variant="default" aria-label="Write a note" title="Write a note" onClick={onNote}>
+        <IconPencil size={20} stroke={1.75} aria-hidden />
+      </Button>
       {isHandingOver && <HandOver incident={incident} onClose={() => setIsHandingOver(false)} />}
     </ItemActions>
   );

@@ -4,11 +4,13 @@ import { useRef, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { CancelButton, faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
+import { showSuccess } from '#console/components/notice.tsx';
 import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
@@ -72,8 +74,35 @@ function useNoteForm(name: string, base: string) {
   };
 }
 
+interface NewNoteProps {
+  readonly incidentId: string;
+  /** Whether the form is above the page, and not in its place in the timeline. Its draft goes with it. */
+  readonly isInDialog: boolean;
+  readonly onClose: () => void;
+}
+
 /** Form for a note that everybody reads in the timeline. */
-export function NewNote({ incidentId }: { readonly incidentId: string }) {
+export function NewNote({ incidentId, isInDialog, onClose }: NewNoteProps) {
+  if (!isInDialog) return <NoteForm incidentId={incidentId} />;
+  return (
+    <Dialog title="Add a note" onClose={onClose}>
+      <NoteForm
+        incidentId={incidentId}
+        onAdded={() => {
+          onClose();
+          showSuccess('The note is in the timeline.');
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface NoteFormProps {
+  readonly incidentId: string;
+  readonly onAdded?: () => void;
+}
+
+function NoteForm({ incidentId, onAdded }: NoteFormProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [requestKey, setRequestKey] = useState(newRequestKey);
   const { text, setText, draft, fault, field: input, onSubmit } = useNoteForm(`add_incident_note ${incidentId}`, '');
@@ -91,6 +120,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
           draft.done();
           setText('');
           setRequestKey(newRequestKey());
+          onAdded?.();
         },
       },
     );
@@ -100,6 +130,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         ref={field}
+        data-autofocus={onAdded !== undefined || undefined}
         aria-label="Add a note"
         placeholder="Add a note: what you see, what you try. Markdown works."
         autosize

@@ -56,8 +56,15 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
 /** Events that the notification log shows with the person, the channel and the time. */
 const IN_LOG = new Set(['page_sent', 'page_delivered', 'page_failed']);
 
+interface TimelineProps {
+  readonly incident: IncidentWithLog;
+  /** Whether a note is being written above the page. */
+  readonly isNoting: boolean;
+  readonly onNoted: () => void;
+}
+
 /** Timeline of events and notes, oldest first, without what the notification log says. */
-export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
+export function Timeline({ incident, isNoting, onNoted }: TimelineProps) {
   const { may } = useOrganization();
   const { incidentId, timelineTotal } = incident;
   const notShown = timelineTotal - incident.timeline.length;
@@ -88,7 +95,7 @@ export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
           );
         })}
       </ol>
-      {may('oncall:edit') && <NewNote incidentId={incidentId} />}
+      {may('oncall:edit') && <NewNote incidentId={incidentId} isInDialog={isNoting} onClose={onNoted} />}
     </Card>
   );
 }

@@ -1,41 +1,73 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
-import { cleanup, render, screen } from '@testing-library/react';
-import { afterEach, expect, test, vi } from 'vitest';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Answers } from '#console/pages/incidents/incident_page.tsx';
+import { NewNote } from '#console/pages/incidents/notes.tsx';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 vi.mock('#console/pages/incidents/answer_incidents.ts', () => ({
   useAnswerIncidents: () => ({ mutate: () => {}, isPending: false }),
   useUndoAnswers: () => ({ mutate: () => {}, isPending: false }),
 }));
+const org = { orgId: 'org_1' };
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({ org, session: { user: { userId: 'user_1' } }, may: () => true }),
+  useRefresh: () => async () => {},
+}));
+vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
 vi.mock('#console/shell/keyboard.ts', () => ({ useShortcut: () => {} }));
 
+beforeEach(() => {
+  // The field of a note grows with its text, and measures it anew with another font.
+  Object.defineProperty(document, 'fonts', { configurable: true, value: new EventTarget() });
+});
 afterEach(cleanup);
 
 /** Shows the bar in each of the states in turn, and returns the act at each of its places. */
 function placesIn(states: readonly IncidentWithLog['status'][]) {
   const bar = (status: IncidentWithLog['status']) => (
     <MantineProvider env="test">
-      <Answers incident={{ incidentId: 'incident_1', status } as IncidentWithLog} />
+      <Answers incident={{ incidentId: 'incident_1', status } as IncidentWithLog} onNote={() => {}} />
     </MantineProvider>
   );
   const view = render(bar('triggered'));
   return states.map((status) => {
     view.rerender(bar(status));
     const places = [...screen.getByRole('button', { name: /^(?:Resolve|Reopen)$/ }).parentElement!.children];
-    return places.map((place) => (place.tagName === 'BUTTON' ? place.textContent : null));
+    return places.map((place) => (place.tagName === 'BUTTON' ? (place.ariaLabel ?? place.textContent) : null));
   });
 }
 
 test('each place of the bar of an incident holds one act or none, whatever happens meanwhile', () => {
   const states = placesIn(['triggered', 'acknowledged', 'triggered', 'acknowledged', 'resolved']);
   expect(states).toEqual([
-    ['Acknowledge', 'Resolve', 'Hand over'],
-    [null, 'Resolve', 'Hand over'],
-    ['Acknowledge', 'Resolve', 'Hand over'],
-    [null, 'Resolve', 'Hand over'],
-    [null, null, 'Reopen'],
+    ['Acknowledge', 'Resolve', 'Hand over', 'Write a note'],
+    [null, 'Resolve', 'Hand over', 'Write a note'],
+    ['Acknowledge', 'Resolve', 'Hand over', 'Write a note'],
+    [null, 'Resolve', 'Hand over', 'Write a note'],
+    [null, null, 'Reopen', 'Write a note'],
   ]);
+});
+
+test('a note is written above the page as well as far down in it, and what was typed in one place is in the other', async () => {
+  const onClose = vi.fn<() => void>();
+  const form = (isInDialog: boolean) => (
+    <QueryClientProvider client={new QueryClient()}>
+      <MantineProvider env="test">
+        <NewNote incidentId="incident_1" isInDialog={isInDialog} onClose={onClose} />
+      </MantineProvider>
+    </QueryClientProvider>
+  );
+  const view = render(form(false));
+  fireEvent.change(screen.getByLabelText('Add a note'), { target: { value: 'The replica lags' } });
+  view.rerender(form(true));
+  await screen.findByRole('dialog', { name: 'Add a note' }, PATIENTLY);
+  expect(screen.getByRole<HTMLTextAreaElement>('textbox').value).toBe('The replica lags');
+  fireEvent.change(screen.getByRole('textbox'), { target: { value: 'The replica lags by 5 s' } });
+  view.rerender(form(false));
+  expect(screen.getByRole<HTMLTextAreaElement>('textbox').value).toBe('The replica lags by 5 s');
 });
