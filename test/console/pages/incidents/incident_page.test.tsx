@@ -38,7 +38,9 @@ function placesIn(states: readonly IncidentWithLog['status'][]) {
   return states.map((status) => {
     view.rerender(bar(status));
     const places = [...screen.getByRole('button', { name: /^(?:Resolve|Reopen)$/ }).parentElement!.children];
-    return places.map((place) => (place.tagName === 'BUTTON' ? (place.ariaLabel ?? place.textContent) : null));
+    return places.map((place) =>
+      place.tagName === 'BUTTON' ? (place.getAttribute('aria-label') ?? place.textContent) : null,
+    );
   });
 }
 
