@@ -1,8 +1,7 @@
-/** `npm run check`: the static checks beside each other, then the tests. `.ci/run` is this on a clean machine. */
-import { availableParallelism } from 'node:os';
-
-import pLimit from 'p-limit';
-
+/**
+ * `npm run check`: the static checks, one after the other, beside what the tests need and the tests. `.ci/run` is this on
+ * a clean machine.
+ */
 import { refuseArguments } from '#infra/usage.ts';
 
 import { type Check, close, type Outcome, resultLine, runCheck } from './run_check.ts';
@@ -11,30 +10,46 @@ refuseArguments(
   'npm run check: everything that must pass before a change lands. What takes long is npm run check:proofs.',
 );
 
-const isStatic = (name: string, script: string): Check => ({ name, script, isTests: false, minutesMax: null });
+const isNoTest = (name: string, script: string): Check => ({ name, script, isTests: false, minutesMax: null });
 
+/** They wait for nothing: what they leave of the processors is for the tests. */
 const STATIC: readonly Check[] = [
-  isStatic('lint and types', 'check:lint'),
-  isStatic('unused', 'check:unused'),
-  isStatic('licences', 'check:licences'),
-  isStatic('format', 'check:format'),
-  isStatic('lock file', 'check:lock'),
-  isStatic('count', 'count'),
+  isNoTest('unused', 'check:unused'),
+  isNoTest('licences', 'check:licences'),
+  isNoTest('format', 'check:format'),
+  isNoTest('lock file', 'check:lock'),
+  isNoTest('count', 'count'),
+  isNoTest('lint and types', 'check:lint'),
 ];
 
+/** The last part of `npm ci`, which the tests need. Done before, it is over at once. */
+const PREPARATION = isNoTest('preparation', 'prepare');
 const TESTS: Check = { name: 'tests', script: 'test', isTests: true, minutesMax: null };
 
-const inTurn = pLimit(availableParallelism());
+/** Failures beside the tests, shown behind them, where somebody looks. */
+const failures: string[] = [];
+const outcomes = await Promise.all([runStatic(), runTests()]);
+process.stdout.write(failures.join(''));
+close(outcomes.flat());
 
-const outcomes: Outcome[] = await Promise.all(
-  STATIC.map((check) =>
-    inTurn(async () => {
-      const outcome = await runCheck(check, { show: false });
-      process.stdout.write(`${resultLine(check.name, outcome)}\n${outcome.failed > 0 ? outcome.output : ''}`);
-      return outcome;
-    }),
-  ),
-);
-const tests = await runCheck(TESTS, { show: true });
-process.stdout.write(`${resultLine(TESTS.name, tests)}\n`);
-close([...outcomes, tests]);
+async function runStatic(): Promise<Outcome[]> {
+  const results: Outcome[] = [];
+  for (const check of STATIC) results.push(await runUnseen(check));
+  return results;
+}
+
+async function runTests(): Promise<Outcome[]> {
+  const preparation = await runUnseen(PREPARATION);
+  if (preparation.failed > 0) return [preparation];
+  const tests = await runCheck(TESTS, { show: true });
+  process.stdout.write(`${resultLine(TESTS.name, tests)}\n`);
+  return [preparation, tests];
+}
+
+async function runUnseen(check: Check): Promise<Outcome> {
+  const outcome = await runCheck(check, { show: false });
+  const line = `${resultLine(check.name, outcome)}\n`;
+  process.stdout.write(line);
+  if (outcome.failed > 0) failures.push(`${line}${outcome.output}`);
+  return outcome;
+}
