@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { hashPassword } from '#auth/passwords.ts';
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import { codeAt } from '#auth/second_factor_codes.ts';
-import { type AppContext, compose } from '#entry/compose.ts';
+import { compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { answerCommand } from '#entry/http/places/places.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -14,7 +14,7 @@ import { subscribe } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';
 import { givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
 const AT_ONCE = 100;
 /** Nothing is sent: no worker runs. */
@@ -25,19 +25,13 @@ const TWILIO = {
   twilioApiBase: 'http://127.0.0.1:9',
 };
 
-let w: World;
+const w = await fileWorld({ settings: TWILIO });
+const otherContext = await compose(w.context.config, { log: silentLog, clock: w.clock });
 /** The same installation as another process sees it. */
-let elsewhere: World;
-let otherContext: AppContext;
-beforeAll(async () => {
-  w = await world({ keepOpen: true, settings: TWILIO });
-  otherContext = await compose(w.context.config, { log: silentLog, clock: w.clock });
-  elsewhere = { ...w, context: otherContext, app: await buildApp(otherContext) };
-});
+const elsewhere = { ...w, context: otherContext, app: await buildApp(otherContext) };
 afterAll(async () => {
   await elsewhere.app.close();
   await otherContext.close();
-  await w.close();
 });
 
 function countBy<Value extends string | number>(values: readonly Value[]): Partial<Record<Value, number>> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { issueApiKey } from '#auth/api_keys.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -7,18 +7,11 @@ import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let refused: Readonly<Record<string, Record<string, string>>>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  refused = await badCredentials();
-});
-afterAll(async () => {
-  console.log(`${callsMade()} calls with bad or good credentials were made`);
-  await w.close();
-});
+const w = await fileWorld();
+const refused = await badCredentials();
+afterAll(() => console.log(`${callsMade()} calls with bad or good credentials were made`));
 
 async function badCredentials(): Promise<Record<string, Record<string, string>>> {
   const good = w.orgKey;

@@ -1,21 +1,16 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const ACTIONS = '/api/rest/actions';
 
-let w: World;
-let port: number;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  for (let index = 0; index < 12; index += 1) await w.expectOk('create_service', { name: `service ${index}` });
-  port = Number(new URL(await w.app.listen({ port: 0, host: '127.0.0.1' })).port);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+for (let index = 0; index < 12; index += 1) await w.expectOk('create_service', { name: `service ${index}` });
+const port = Number(new URL(await w.app.listen({ port: 0, host: '127.0.0.1' })).port);
 
 interface Received {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -5,27 +5,20 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { OAUTH_PATHS } from '#auth/oauth/metadata.ts';
 import { ACCOUNT_OPERATIONS } from '#actions/registry.ts';
 import { routeOf } from '#entry/http/console/account_operations.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world } from '#test/kit/world.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-let w: World;
-let url: string;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  url = await w.app.listen({ port: 0, host: '127.0.0.1' });
-});
-afterAll(async () => {
-  console.log(`${callsMade()} calls were made in other ways than the contract's`);
-  await w.close();
-});
+const w = await fileWorld();
+const url = await w.app.listen({ port: 0, host: '127.0.0.1' });
+afterAll(() => console.log(`${callsMade()} calls were made in other ways than the contract's`));
 
 /** CONNECT opens a tunnel and never reaches a server that is no proxy. */
 const OTHER_METHODS = METHODS.filter((method) => method !== 'POST' && method !== 'CONNECT');

@@ -1,26 +1,21 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Check } from 'typebox/value';
 
 import { buildApp } from '#entry/http/app.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
-import { EACH_ACTION, exampleBody, buildFixture, type Fixture } from '#test/contract/fixture.ts';
+import { EACH_ACTION, exampleBody, buildFixture } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { call, ERAS, post, send } from '#test/contract/mcp_call.ts';
-import { type Answer, type World, world } from '#test/kit/world.ts';
+import { type Answer, fileWorld, world } from '#test/kit/world.ts';
 
-let w: World;
-let fixture: Fixture;
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into tools of any shape
 const tools = new Map<string, any>();
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  fixture = await buildFixture(w);
-  for (const tool of (await send(w, 'tools/list')).body.result.tools) tools.set(tool.name, tool);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const fixture = await buildFixture(w);
+for (const tool of (await send(w, 'tools/list')).body.result.tools) tools.set(tool.name, tool);
 
 const MEBIBYTE = 1024 * 1024;
 

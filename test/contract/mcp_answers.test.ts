@@ -1,33 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { ask } from '#test/contract/ask.ts';
-import { buildFixture, EACH_ACTION_IN_TURN, exampleBody, type Fixture } from '#test/contract/fixture.ts';
+import { buildFixture, EACH_ACTION_IN_TURN, exampleBody } from '#test/contract/fixture.ts';
 import { call } from '#test/contract/mcp_call.ts';
-import { type BigIds, givenBigWorld } from '#test/kit/big_world.ts';
+import { givenBigWorld } from '#test/kit/big_world.ts';
 import { testClock } from '#test/kit/clock.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const CHARACTERS_MAX = 25_000;
 const LINES_SHOWN = 12;
 
-let w: World;
-let fixture: Fixture;
-let doomed: Fixture;
-let big: BigIds;
-beforeAll(async () => {
-  // At the same time of every day, so that buckets and shifts begin alike.
-  const clock = testClock();
-  clock.set(`${clock.now().toString().slice(0, 10)}T12:00:00Z`);
-  w = await world({ keepOpen: true, clock });
-  fixture = await buildFixture(w);
-  doomed = await buildFixture(w);
-  big = await givenBigWorld(w);
-});
-afterAll(() => w.close());
+// At the same time of every day, so that buckets and shifts begin alike.
+const clock = testClock();
+clock.set(`${clock.now().toString().slice(0, 10)}T12:00:00Z`);
+const w = await fileWorld({ clock });
+const fixture = await buildFixture(w);
+const doomed = await buildFixture(w);
+const big = await givenBigWorld(w);
 
 const bodies: Record<string, object> = {
   list_incidents: {},

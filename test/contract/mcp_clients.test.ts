@@ -1,25 +1,20 @@
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { buildFixture, EACH_ACTION_IN_TURN, exampleBody } from '#test/contract/fixture.ts';
 import { sweep } from '#test/kit/properties.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world, type World } from '#test/kit/world.ts';
 import { happenings } from '#test/kit/when.ts';
 
 const INFO = { name: 'test', version: '1.0.0' };
 
-let w: World;
-let endpoint: URL;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  endpoint = new URL('/api/mcp', await w.app.listen({ port: 0, host: '127.0.0.1' }));
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+let endpoint = new URL('/api/mcp', await w.app.listen({ port: 0, host: '127.0.0.1' }));
 
 const withKey = (key: string) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } });
 

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { buildFixture, type Fixture } from '#test/contract/fixture.ts';
+import { buildFixture } from '#test/contract/fixture.ts';
 import { call, type Era, ERAS, send } from '#test/contract/mcp_call.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let fixture: Fixture;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  fixture = await buildFixture(w);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const fixture = await buildFixture(w);
 
 const read = (uri: string, era: Era, key = w.orgKey) =>
   send(w, 'resources/read', { uri }, { era, key, headers: { 'mcp-name': uri } });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import type { AnyAction } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -9,7 +9,7 @@ import { ask } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { call, type Era, ERAS, send } from '#test/contract/mcp_call.ts';
 import { sweep } from '#test/kit/properties.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 /** An organization of its own for each way in, so that both begin every step in the same state. */
 interface Side {
@@ -42,19 +42,11 @@ const CREATORS = EACH_ACTION.filter(([name]) => /^(?:create|add)_/.test(name)).m
   ([name, action]) => [name.replace('create_', 'delete_').replace('add_', 'remove_'), action] as const,
 );
 
-let w: World;
-let rest: Side;
-let mcp: Side;
 let compared = 0;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  rest = await settle(await w.given.organization('Acme'));
-  mcp = await settle(await w.given.organization('Acme'));
-});
-afterAll(async () => {
-  console.log(`${compared} calls had the same result, error and audit rows over REST and MCP`);
-  await w.close();
-});
+const w = await fileWorld();
+const rest = await settle(await w.given.organization('Acme'));
+const mcp = await settle(await w.given.organization('Acme'));
+afterAll(() => console.log(`${compared} calls had the same result, error and audit rows over REST and MCP`));
 
 async function settle({ orgId, orgKey }: { orgId: Id<'org'>; orgKey: string }): Promise<Side> {
   const keys = new Map([

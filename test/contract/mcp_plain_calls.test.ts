@@ -3,12 +3,12 @@ import {
   CLIENT_INFO_META_KEY,
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/server';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { plainCallOf } from '#entry/http/mcp/plain_call.ts';
-import { buildFixture, type Fixture } from '#test/contract/fixture.ts';
+import { buildFixture } from '#test/contract/fixture.ts';
 import { type Era, ERAS, post } from '#test/contract/mcp_call.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const VERSIONS = { modern: '2026-07-28', legacy: '2025-11-25' } as const;
 const JSON_TYPE = 'application/json';
@@ -19,13 +19,8 @@ const CLIENT = {
   [CLIENT_CAPABILITIES_META_KEY]: {},
 };
 
-let w: World;
-let fixture: Fixture;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  fixture = await buildFixture(w);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const fixture = await buildFixture(w);
 
 const messageOf = (era: Era, name: string, input: unknown) => ({
   jsonrpc: '2.0',

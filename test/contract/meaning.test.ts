@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { ask } from '#test/contract/ask.ts';
 import { buildFixture, type Fixture, trigger } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let fixture: Fixture;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  fixture = await buildFixture(w);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const fixture = await buildFixture(w);
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Check } from 'typebox/value';
 import { TypeID } from 'typeid-js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { isSecretText } from '#auth/secret_text.ts';
 import { ACTIONS } from '#actions/registry.ts';
@@ -10,27 +10,19 @@ import { EXAMPLE_IDS as IDS } from '#actions/fields.ts';
 import { SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { keysOf } from '#kernel/records.ts';
 
 const BASE_URL = 'https://tocsin.northwind.test/alerts';
 
-let w: World;
-// eslint-disable-next-line typescript/no-explicit-any -- a document of any shape
-let document: any;
-let text: string;
+const w = await fileWorld({ settings: { baseUrl: BASE_URL } });
+const response = await w.app.inject({ method: 'GET', url: '/api/openapi.json' });
+const text = response.body;
+const document = JSON.parse(text);
+const config = await createConfig({ extends: ['recommended-strict'] });
+const found = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
 /** Complaints of the strict rules. */
-let problems: readonly string[];
-beforeAll(async () => {
-  w = await world({ keepOpen: true, settings: { baseUrl: BASE_URL } });
-  const response = await w.app.inject({ method: 'GET', url: '/api/openapi.json' });
-  text = response.body;
-  document = JSON.parse(text);
-  const config = await createConfig({ extends: ['recommended-strict'] });
-  const found = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
-  problems = found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
-});
-afterAll(() => w.close());
+const problems = found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
 
 test('the document is OpenAPI 3.1 of version 1.0.0 at the base URL, and no strict rule has anything to say', () => {
   expect(document).toMatchObject({ info: { version: '1.0.0' }, servers: [{ url: BASE_URL }] });

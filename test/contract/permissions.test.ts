@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '#kernel/permissions.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 /** The permissions of each role, written out independently of the code. */
 const ALLOWED: Record<Role, (permission: Permission) => boolean> = {
@@ -21,10 +21,9 @@ interface Holder {
   readonly may: (permission: Permission) => boolean;
 }
 
-let w: World;
 const holders: Holder[] = [];
+const w = await fileWorld();
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   const hold = (who: string, key: string, actor: object, may: Holder['may']) => holders.push({ who, key, actor, may });
   for (const role of ROLES) {
     const { key, userId } = await w.given.user({ role });
@@ -39,10 +38,7 @@ beforeAll(async () => {
   }
   hold('a key for nothing', await w.given.apiKey({ permissions: [] }), { kind: 'api_key' }, () => false);
 });
-afterAll(async () => {
-  console.log(`${callsMade()} calls were allowed or refused by permission`);
-  await w.close();
-});
+afterAll(() => console.log(`${callsMade()} calls were allowed or refused by permission`));
 
 test.each(EACH_ACTION)(
   '%s is open to those who hold its permission, and refusals are told and audited',

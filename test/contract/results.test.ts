@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Check } from 'typebox/value';
 
 import { ask } from '#test/contract/ask.ts';
-import { buildFixture, EACH_ACTION_IN_TURN, type Fixture, exampleBody, leastBody } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { buildFixture, EACH_ACTION_IN_TURN, exampleBody, leastBody } from '#test/contract/fixture.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let fixtures: readonly (readonly [bodyOf: typeof exampleBody, fixture: Fixture])[];
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  fixtures = [
-    [exampleBody, await buildFixture(w)],
-    [leastBody, await buildFixture(w)],
-  ];
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const fixtures = [
+  { bodyOf: exampleBody, fixture: await buildFixture(w) },
+  { bodyOf: leastBody, fixture: await buildFixture(w) },
+];
 
 test.each(EACH_ACTION_IN_TURN)(
   '%s takes its example and the least it needs, and answers in its shape',
   async (_, action) => {
-    for (const [bodyOf, fixture] of fixtures) {
+    for (const { bodyOf, fixture } of fixtures) {
       const body = bodyOf(action, fixture);
       if (action.name === 'add_team_member') body['userId'] = (await w.given.user()).userId;
       const answer = await ask(w, action.name, { body });

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { ask, callsMade } from '#test/contract/ask.ts';
-import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
+import { buildFixture, EACH_ACTION, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies, whollyWrongBody } from '#test/contract/faulty_bodies.ts';
 import { sweep } from '#test/kit/properties.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let fixture: Fixture;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  fixture = await buildFixture(w);
-});
-afterAll(async () => {
-  console.log(`${callsMade()} faulty bodies were sent`);
-  await w.close();
-});
+const w = await fileWorld();
+const fixture = await buildFixture(w);
+afterAll(() => console.log(`${callsMade()} faulty bodies were sent`));
 
 test.each(EACH_ACTION)('%s refuses every fault of shape with its path, and nothing happens', async (name, action) => {
   const before = await traces();

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { asId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type Answer, ask, callsMade } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let home: Fixture;
-let theirs: Fixture;
-let theirKey: string;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  const other = await w.given.organization('Other');
-  theirKey = other.orgKey;
-  home = await buildFixture(w);
-  theirs = await buildFixture(w, other);
-});
-afterAll(async () => {
-  console.log(`${callsMade()} calls named things of other organizations, or none`);
-  await w.close();
-});
+const w = await fileWorld();
+const other = await w.given.organization('Other');
+const theirKey = other.orgKey;
+const home = await buildFixture(w);
+const theirs = await buildFixture(w, other);
+afterAll(() => console.log(`${callsMade()} calls named things of other organizations, or none`));
 
 /** Everything that the other organization can see of itself. */
 async function viewOfOtherOrganization(): Promise<unknown[]> {

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { requestsInPieces } from '#entry/http/connections/body_budget.ts';
 import { limitPortConnections, portLimitsOf } from '#entry/http/ingest/ingest_ports.ts';
@@ -12,17 +12,12 @@ import { silentLog } from '#kernel/log.ts';
 import { guarded, opened, portOf } from '#test/contract/connection.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { happenings } from '#test/kit/when.ts';
 
-let w: World;
-let port: number;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  await w.app.listen({ port: 0, host: '127.0.0.1' });
-  port = (w.app.server.address() as AddressInfo).port;
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+await w.app.listen({ port: 0, host: '127.0.0.1' });
+const port = (w.app.server.address() as AddressInfo).port;
 
 const JSON_TYPE = 'content-type: application/json';
 const BAD_KEY = `authorization: Bearer key_${'0'.repeat(40)}`;

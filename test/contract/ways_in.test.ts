@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
@@ -20,7 +20,7 @@ import { storesOf } from '#modules/stores.ts';
 import { identityProvider, USER_SCHEMA } from '#test/kit/identity_provider.ts';
 import { buildConsoleFixture, exampleBody, type Fixture } from '#test/contract/fixture.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world, type World } from '#test/kit/world.ts';
 
 /**
  * Actor that is recorded for a way in: the person whom `auth/may_act.ts` lets act, the holder of a key that belongs to
@@ -152,11 +152,7 @@ const ORDER = ['read', 'write', 'delete'];
 const inOrder = <Operation extends AnyOperation>(operations: readonly Operation[]): Operation[] =>
   operations.toSorted((a, b) => ORDER.indexOf(a.effect) - ORDER.indexOf(b.effect));
 
-let home: World;
-beforeAll(async () => {
-  home = await world({ settings: { callsPerMinute: 1_000_000 }, keepOpen: true });
-});
-afterAll(() => home.close());
+const home = await fileWorld({ settings: { callsPerMinute: 1_000_000 } });
 
 const CALLS = [
   ...inOrder(ACTIONS).map((operation) => ({ operation, by: 'key' as const })),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { listEventExtras, listFeedback, readEventAttachment } from '#modules/exceptions/operations/event_extras.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
@@ -15,13 +15,9 @@ import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 const ID = '9f3329ff52304ef080395b9b8bf31b50';
 

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 
-let w: World;
 let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   w.clock.set('2028-01-31T10:00:00Z');
   ({ serviceId } = await w.given.service({ capabilities: ['metrics'] }));

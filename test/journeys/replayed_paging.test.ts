@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { replayPaging, type ReplayedOpening } from '#modules/incidents/decide/replay_paging.ts';
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
@@ -12,20 +12,19 @@ import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { type RolesRuntime, rolesRuntime } from '#test/kit/roles.ts';
-import { world, type World } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const RULES = 3;
 const MINUTES = 60;
 const START = Temporal.Instant.from('2027-03-01T00:00:00Z');
 const BY = { system: true, via: 'rule' } as const;
 
-let w: World;
 let runtime: RolesRuntime;
 let rules: ActiveRule[];
 let cases = 0;
 
+const w = await fileWorld();
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   runtime = rolesRuntime(w.context);
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   const steps = [
@@ -41,7 +40,6 @@ beforeAll(async () => {
   }
   rules = await storesOf(w.context.db.session()).activeRules.list('metric_threshold');
 });
-afterAll(() => w.close());
 
 /** Rules with any times, settings and severity. */
 const anyRule = fc.record({

@@ -4,10 +4,10 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { API_PATHS } from '#kernel/api_paths.ts';
-import { type ListeningWorld, listeningWorld, type Person } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld, type Person } from '#test/auth/oauth/listening_world.ts';
 import { connected } from '#test/auth/oauth/raw_app.ts';
 import { buildFixture } from '#test/contract/fixture.ts';
 import { happenings } from '#test/kit/when.ts';
@@ -25,16 +25,9 @@ const NINE = [
   'get_load_on_people',
 ];
 
-let s: ListeningWorld;
-let serviceId: string;
-let olga: Person;
-let anna: Person;
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-  ({ serviceId } = await buildFixture(s));
-  [olga, anna] = [await s.person({ role: 'owner', name: 'Olga' }), await s.person({ role: 'responder' })];
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
+const { serviceId } = await buildFixture(s);
+const [olga, anna] = [await s.person({ role: 'owner', name: 'Olga' }), await s.person({ role: 'responder' })];
 
 const does = async (person: Person, name: string, input: object) =>
   await person.ask('POST', `/organizations/${s.orgId}/actions/${name}`, input);

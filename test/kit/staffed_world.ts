@@ -13,7 +13,7 @@ import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
-import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
+import { closedByFile, type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 import { composeWorld, type Composition, openWorld, type World } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
@@ -34,6 +34,8 @@ export interface Responder {
   readonly key: string;
 }
 
+type TeamOf<Names extends readonly string[]> = readonly [teamId: string, ...{ [Place in keyof Names]: Responder }];
+
 /** A world with the work of the worker and the pager, and the phone simulator. */
 export interface StaffedWorld extends World {
   readonly phone: Phone;
@@ -46,6 +48,8 @@ export interface StaffedWorld extends World {
   evaluate(): Promise<void>;
   readonly staff: {
     team(): Promise<string>;
+    /** A team and its responders. */
+    teamOf<Names extends readonly string[]>(...names: Names): Promise<TeamOf<Names>>;
     /** Somebody of the team with a phone of their own. */
     responder(teamId: string, name: string): Promise<Responder>;
     /** The person has confirmed their number, so that answers from it count as theirs. */
@@ -117,6 +121,10 @@ export async function staffedWorld(options: StaffedOptions = {}): Promise<Staffe
   return await openStaffed(staffed, areLost);
 }
 
+/** Returns the world of all tests of a file, which awaits it at its top level. */
+export const fileStaffedWorld = (options: Omit<StaffedOptions, 'keepOpen'> = {}): Promise<StaffedWorld> =>
+  closedByFile(staffedWorld({ ...options, keepOpen: true }));
+
 async function composeStaffed({
   settings,
   ...options
@@ -174,6 +182,57 @@ async function openStaffed(
       ? () => Promise.reject(new Error('with the real queue, workers do the work'))
       : runnerUntilIdle({ context: w.context, runtime, queue, phone, areJobsLost });
 
+  const staff: StaffedWorld['staff'] = {
+    team: async () => (await w.expectOk('create_team', { name: 'Platform' })).teamId,
+    async teamOf(...names) {
+      const teamId = await staff.team();
+      const people: Responder[] = [];
+      for (const name of names) people.push(await staff.responder(teamId, name));
+      return [teamId, ...people] as never;
+    },
+    async responder(teamId, name) {
+      const person = await w.given.user({ name, role: 'responder' });
+      const phoneNumber = `+3161${String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0')}`;
+      const member = await w.expectOk('add_team_member', { teamId, userId: person.userId, phone: phoneNumber });
+      const { userId, email, key } = person;
+      return { userId, memberId: member.memberId, name, phone: phoneNumber, email, key };
+    },
+    confirm: ({ userId, phone: number }) =>
+      storesOf(w.context.db.session()).phoneNumbers.confirm(userId, number, w.clock.now()),
+    async alert(teamId, steps, { key = w.orgKey } = {}) {
+      const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps }, { key });
+      const { serviceId } = await w.given.service({ key });
+      const rule = await w.expectOk(
+        'create_alert_rule',
+        {
+          serviceId,
+          name: 'Latency',
+          kind: 'metric_threshold',
+          config: { metricName: 'latency', comparator: '>', threshold: 100 },
+          escalationPolicyId: policy.policyId,
+        },
+        { key },
+      );
+      return {
+        serviceId,
+        ruleId: rule.ruleId,
+        policyId: policy.policyId,
+        async trigger(title = 'latency is 250 (> 100)') {
+          return await inUnitOfWork(runtime, async (unit) => {
+            const active = (await unit.stores.activeRules.list('metric_threshold')).find(
+              ({ ruleId }) => ruleId === rule.ruleId,
+            );
+            if (active === undefined) throw new Error('the rule is not active');
+            const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
+            const id = await openIncident(unit, active, { ...cause, details: {}, sentence: title });
+            if (id === null) throw new Error('an incident of this rule is open already');
+            return id;
+          });
+        },
+      };
+    },
+  };
+
   return {
     ...w,
     close,
@@ -188,49 +247,6 @@ async function openStaffed(
       await evaluateRules(runtime);
       await runUntilIdle();
     },
-    staff: {
-      team: async () => (await w.expectOk('create_team', { name: 'Platform' })).teamId,
-      async responder(teamId, name) {
-        const person = await w.given.user({ name, role: 'responder' });
-        const phoneNumber = `+3161${String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0')}`;
-        const member = await w.expectOk('add_team_member', { teamId, userId: person.userId, phone: phoneNumber });
-        const { userId, email, key } = person;
-        return { userId, memberId: member.memberId, name, phone: phoneNumber, email, key };
-      },
-      confirm: ({ userId, phone: number }) =>
-        storesOf(w.context.db.session()).phoneNumbers.confirm(userId, number, w.clock.now()),
-      async alert(teamId, steps, { key = w.orgKey } = {}) {
-        const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps }, { key });
-        const { serviceId } = await w.given.service({ key });
-        const rule = await w.expectOk(
-          'create_alert_rule',
-          {
-            serviceId,
-            name: 'Latency',
-            kind: 'metric_threshold',
-            config: { metricName: 'latency', comparator: '>', threshold: 100 },
-            escalationPolicyId: policy.policyId,
-          },
-          { key },
-        );
-        return {
-          serviceId,
-          ruleId: rule.ruleId,
-          policyId: policy.policyId,
-          async trigger(title = 'latency is 250 (> 100)') {
-            return await inUnitOfWork(runtime, async (unit) => {
-              const active = (await unit.stores.activeRules.list('metric_threshold')).find(
-                ({ ruleId }) => ruleId === rule.ruleId,
-              );
-              if (active === undefined) throw new Error('the rule is not active');
-              const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
-              const id = await openIncident(unit, active, { ...cause, details: {}, sentence: title });
-              if (id === null) throw new Error('an incident of this rule is open already');
-              return id;
-            });
-          },
-        };
-      },
-    },
+    staff,
   };
 }

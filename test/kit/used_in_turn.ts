@@ -1,4 +1,4 @@
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 
 import { atEndOfFile } from '#test/kit/at_end_of_file.ts';
 
@@ -55,6 +55,13 @@ export async function useForFile<Item extends ReusableByFiles>(
 ): Promise<{ readonly item: Item; giveBack(): Promise<void> }> {
   const item = (await takeIdle<Item>(key)) ?? (await make());
   return { item, giveBack: () => giveBack({ key, item, rest: restOf(item) }) };
+}
+
+/** Opens something at the top level of a file of tests, and closes it behind the last one. */
+export async function closedByFile<Item extends { close(): Promise<void> }>(opening: Promise<Item>): Promise<Item> {
+  const item = await opening;
+  afterAll(() => item.close());
+  return item;
 }
 
 function restOf(item: ReusableByFiles): Idle['rest'] {

@@ -22,7 +22,7 @@ import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
 import { COMPOSITIONS, withPostgres } from '#test/kit/templates.ts';
-import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
+import { closedByFile, type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 
 /** An answer of the API. */
 export interface Answer {
@@ -144,6 +144,10 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   if (newApp) await composition.reopen();
   return await openWorld(composition);
 }
+
+/** Returns the world of all tests of a file, which awaits it at its top level. */
+export const fileWorld = (options: Omit<WorldOptions, 'keepOpen'> = {}): Promise<World> =>
+  closedByFile(world({ ...options, keepOpen: true }));
 
 /** File in the folder of the run, with a byte for each composition. */
 function noteComposition(): void {

@@ -11,20 +11,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { connected, rawApp } from '#test/auth/oauth/raw_app.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld, type Person } from '#test/auth/oauth/listening_world.ts';
 
 /** The protocol's own conformance suite, run as a program against the product over HTTP. */
 const require = createRequire(import.meta.url);
 const SUITE = require.resolve('@modelcontextprotocol/conformance/dist/index.js');
 
-let s: ListeningWorld;
 let anna: Person;
 let folder: string;
 /** The endpoint behind a proxy that adds the token of a connection, since the suite cannot sign in there. */
 let endpoint: string;
 let closeProxy: () => Promise<unknown>;
+const s = await fileListeningWorld();
 beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
   anna = await s.person({ role: 'owner' });
   folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-conformance-'));
   const { tokens, connectionId } = await connected(s, anna);
@@ -51,7 +50,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeProxy();
-  await s.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { packPoints } from '#ingest/packing/pack_points.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 function pointsOf(name: string, values: readonly number[]): PointBatch {
   const points = new PointBatch();

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { codeFor, rawApp, REDIRECT } from '#test/auth/oauth/raw_app.ts';
-import { listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
-let s: ListeningWorld;
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
 // An address may register only 30 apps at once.
 beforeEach(() => s.clock.advance({ seconds: 61 }));
 

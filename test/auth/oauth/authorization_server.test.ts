@@ -1,19 +1,15 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { AppError } from '#kernel/errors.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { connected, rawApp } from '#test/auth/oauth/raw_app.ts';
-import { listeningWorld, listeningWorldOfTest, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld, listeningWorldOfTest } from '#test/auth/oauth/listening_world.ts';
 
-let s: ListeningWorld;
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
 // An address may register only 30 apps at once.
 beforeEach(() => s.clock.advance({ seconds: 61 }));
 

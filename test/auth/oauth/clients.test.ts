@@ -6,17 +6,13 @@ import {
 import { auth as oldAuth } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
-import { listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
-let s: ListeningWorld;
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
 
 const INFO = { name: 'test', version: '1.0.0' };
 const REDIRECT = 'http://127.0.0.1:4711/callback';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
 import { openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
@@ -7,14 +7,10 @@ import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { codeFor, connected, rawApp } from '#test/auth/oauth/raw_app.ts';
-import { personOf, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld, personOf } from '#test/auth/oauth/listening_world.ts';
 import type { Answer } from '#test/kit/world.ts';
 
-let s: ListeningWorld;
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
 
 const people = () => storesOf(s.context.db.session()).people;
 const toolsWith = async (token: string) => await send(s, 'tools/list', {}, { key: token });

@@ -7,8 +7,8 @@ import type { Role } from '#kernel/permissions.ts';
 import { givenPerson, PASSWORD } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { type CookieJar, openJar } from '#test/auth/oauth/cookie_jar.ts';
+import { closedByFile } from '#test/kit/used_in_turn.ts';
 
-/** A world that listens where its base URL says. */
 export interface ListeningWorld extends World {
   readonly baseUrl: string;
   readonly endpoint: URL;
@@ -57,6 +57,10 @@ export async function listeningWorld(
     },
   };
 }
+
+/** Returns the world of all tests of a file, which awaits it at its top level. */
+export const fileListeningWorld = (options: { settings?: Partial<Config> } = {}): Promise<ListeningWorld> =>
+  closedByFile(listeningWorld({ ...options, keepOpen: true }));
 
 /** A browser of somebody; of its own, unless one is given. */
 export function personOf(

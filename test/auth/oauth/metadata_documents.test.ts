@@ -1,20 +1,15 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 import { auth } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { createExternalFetch, isPublicAddress } from '#auth/external_fetch.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { documentHost } from '#test/auth/oauth/document_host.ts';
 import { appOf, codeFor, REDIRECT } from '#test/auth/oauth/raw_app.ts';
-import { type ListeningWorld, listeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
-let s: ListeningWorld;
-
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
 // Documents are counted by the minute.
 beforeEach(() => s.clock.advance({ minutes: 1 }));
 

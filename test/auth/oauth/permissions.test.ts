@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
 import { ROLE_PERMISSIONS, ROLES, type Role } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 import { call, ERAS, send } from '#test/contract/mcp_call.ts';
 import { connected } from '#test/auth/oauth/raw_app.ts';
-import { type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld } from '#test/auth/oauth/listening_world.ts';
 
-let s: ListeningWorld;
-let anna: Person;
 const tokens = new Map<string, string>();
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-  anna = await s.person({ role: 'owner' });
-  for (const access of ['read_only', 'changes']) {
-    tokens.set(access, (await connected(s, anna, { access })).tokens.access_token);
-  }
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
+const anna = await s.person({ role: 'owner' });
+for (const access of ['read_only', 'changes']) {
+  tokens.set(access, (await connected(s, anna, { access })).tokens.access_token);
+}
 
 const CASES = ROLES.flatMap((role) => (['read_only', 'changes'] as const).map((access) => [role, access] as const));
 

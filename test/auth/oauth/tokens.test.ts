@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { storesOf } from '#modules/stores.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { appOf, codeFor, connected, rawApp, register } from '#test/auth/oauth/raw_app.ts';
-import { listeningWorld, listeningWorldOfTest, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld, listeningWorldOfTest } from '#test/auth/oauth/listening_world.ts';
 import { pruneConnections } from '#workers/pruning.ts';
 
-let s: ListeningWorld;
-beforeAll(async () => {
-  s = await listeningWorld({ keepOpen: true });
-});
-afterAll(() => s.close());
+const s = await fileListeningWorld();
 // An address may register only 30 apps at once.
 beforeEach(() => s.clock.advance({ seconds: 61 }));
 

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { whenWritten } from '#test/kit/when.ts';
 
 /** Interval at which counts are written. */
 const WRITTEN_EVERY_MS = 10_000;
 
-let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;
-beforeAll(async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  w = await world({ keepOpen: true, settings: { ingestSeriesPerDay: 3 } });
-});
-afterAll(async () => {
-  await w.close();
-  vi.useRealTimers();
-});
+vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+const w = await fileWorld({ settings: { ingestSeriesPerDay: 3 } });
+afterAll(() => vi.useRealTimers());
 beforeEach(async () => {
   service = await w.given.service();
 });

@@ -13,18 +13,17 @@ import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const PAGE = `<!doctype html><html><head><base href="__BASE__" /><script nonce="__NONCE__">1</script>
 <script type="module" nonce="__NONCE__" src="./assets/app.js"></script></head><body><div id="root"></div></body></html>`;
 const FILES = { '/incidents/:id': ['assets/incident.css', 'assets/incident.js'], '/settings/audit': ['assets/a.js'] };
 
-let w: World;
 let app: FastifyInstance;
 let folder: string;
 let browser: Browser;
+const w = await fileWorld();
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   browser = await signedIn(w, (await givenPerson(w, { role: 'owner', name: '</script><b>Ann' })).email, '198.51.100.7');
   folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-console-'));
   mkdirSync(path.join(folder, 'assets'));
@@ -44,7 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close();
   rmSync(folder, { recursive: true });
-  await w.close();
 });
 
 const open = (url: string, cookie: string | null = null) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { listExemplars } from '#modules/metrics/operations/list_exemplars.ts';
 import { EXEMPLARS_A_MINUTE } from '#modules/metrics/decide/exemplar.ts';
@@ -8,7 +8,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { ServiceExemplar } from '#modules/metrics/store/exemplar_store.ts';
 import * as wire from '#test/ingest/metric_bytes.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 import { whenWritten } from '#test/kit/when.ts';
 
 const WRITTEN_EVERY_MS = 2_000;
@@ -17,16 +17,10 @@ const SPAN = 'b7ad6b7169203331';
 const TRACES = { json: 'a', protobuf: 'b', v1: 'c', v2: 'd' } as const;
 const traceOf = (protocol: keyof typeof TRACES): string => TRACES[protocol].repeat(32);
 
-let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;
-beforeAll(async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  w = await world({ keepOpen: true });
-});
-afterAll(async () => {
-  await w.close();
-  vi.useRealTimers();
-});
+vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+const w = await fileWorld();
+afterAll(() => vi.useRealTimers());
 beforeEach(async () => {
   service = await w.given.service();
 });

@@ -1,10 +1,10 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { acceptedEvents } from '#test/ingest/accepted_data.ts';
 import { bytes, label, message, number, sample, snappy, varint, writeRequest } from '#test/ingest/metric_bytes.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Memory that four bodies of the largest size may take while they are unpacked, and as much again for being joined. */
@@ -13,13 +13,8 @@ const DEPTH = 50_000;
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
 
-let w: World;
-let service: Awaited<ReturnType<World['given']['service']>>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  service = await w.given.service();
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const service = await w.given.service();
 
 const now = () => w.clock.now().epochMilliseconds;
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import { WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
 const OTLP = '/api/ingest/otlp/v1/metrics';
 const PROMETHEUS = '/api/ingest/prometheus/write';
@@ -14,14 +14,10 @@ const PROMETHEUS = '/api/ingest/prometheus/write';
 const recorded = (name: string) =>
   readFileSync(new URL(`../../ingest/golden/recordings/metrics/${name}`, import.meta.url));
 
-let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  // A little after the recordings were made.
-  w.clock.set('2026-11-21T11:00:00Z');
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+// A little after the recordings were made.
+w.clock.set('2026-11-21T11:00:00Z');
 beforeEach(async () => {
   service = await w.given.service();
 });

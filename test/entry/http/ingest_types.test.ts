@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { buildApp } from '#entry/http/app.ts';
@@ -18,17 +18,13 @@ import {
   writeRequestV2,
 } from '#test/ingest/metric_bytes.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
 const [COUNTER, GAUGE, HISTOGRAM] = [1, 2, 3];
 
-let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;
 let app: World['app'];
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   service = await w.given.service();
   app = w.app;

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { newId } from '#kernel/ids.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
-let w: World;
 let service: Awaited<ReturnType<World['given']['service']>>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   service = await w.given.service();
 });

@@ -1,14 +1,10 @@
 import fc from '#test/kit/properties.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 const WIDGETS = [
   {

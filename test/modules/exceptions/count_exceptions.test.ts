@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 import { happenings } from '#test/kit/when.ts';
 import { ExceptionCountStore } from '#modules/exceptions/store/exception_count_store.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 let serviceId: Id<'service'>;
 beforeEach(async () => {

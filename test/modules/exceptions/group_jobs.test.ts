@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
@@ -20,15 +20,11 @@ import { ExceptionWriter, type GroupedEvent } from '#modules/exceptions/store/ex
 import { storesOf } from '#modules/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 let messages: NewOrRegressed[];
 let runtime: GroupingRuntime;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
@@ -18,13 +18,9 @@ import { type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 let serviceId: Id<'service'>;
 let opened: string[];

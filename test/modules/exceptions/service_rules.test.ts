@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { getExceptionSettings, setExceptionSettings } from '#modules/exceptions/operations/set_exception_settings.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
@@ -14,15 +14,11 @@ import { silentLog } from '#kernel/log.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 const NONE = { filters: [], patterns: [], secretNames: [], eventsPerHour: null };
 

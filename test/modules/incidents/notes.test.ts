@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { addIncidentNote, deleteIncidentNote, editIncidentNote } from '#modules/incidents/operations/notes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
 let incidentId: Id<'incident'>;
 let people: Record<'anna' | 'bram', ReturnType<typeof memberCaller>>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   const { serviceId } = await w.given.service();
   [incidentId] = (await givenIncidents(w, serviceId, { count: 1, status: 'triggered' })) as [Id<'incident'>];

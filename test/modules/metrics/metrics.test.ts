@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { type PointKind } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
@@ -8,15 +8,11 @@ import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
 let serviceId: Id<'service'>;
 let inserts = 0;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   w.clock.set('2027-03-10T12:00:30Z');
   ({ serviceId } = await w.given.service());

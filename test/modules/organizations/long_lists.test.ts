@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { listConnections } from '#modules/apps/operations/apps.ts';
@@ -15,15 +15,13 @@ import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_tim
 import { searchTeamNames } from '#modules/teams/operations/list_teams.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const MANY = 1_050;
 
-let w: World;
-
-/** More of everything than one answer has, all made in the same millisecond. */
+const w = await fileWorld();
+// More of everything than one answer has, all made in the same millisecond.
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   const { sql } = w.context.db;
   const values = [w.orgId, w.clock.now().toString(), MANY];
   const numbered = `generate_series(1, $3) as n, lpad(n::text, 26, '0') as id`;
@@ -69,7 +67,6 @@ beforeAll(async () => {
     [...values, w.owner.userId],
   );
 });
-afterAll(() => w.close());
 
 const run = (operation: AnyOperation, input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
 import { compareReleases, listReleases, recordDeploy } from '#modules/releases/operations/releases.ts';
@@ -7,14 +7,13 @@ import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 
-let w: World;
 let owner: Caller;
 let serviceId: Id<'service'>;
+const w = await fileWorld();
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   ({ serviceId } = await w.given.service());
   const now = w.clock.now();
@@ -34,7 +33,6 @@ beforeAll(async () => {
     failure('1.1.0', 'bad token', 'a', 1),
   ]);
 });
-afterAll(() => w.close());
 
 test('releases are listed with true counts, the last seen first', async () => {
   const { releases, total } = await runOperation(w, listReleases, owner, { serviceId });

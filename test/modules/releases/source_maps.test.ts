@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
 
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { readSourceMap, type StoredMap } from '#modules/releases/decide/source_maps/source_map.ts';
 import { asId, newId } from '#kernel/ids.ts';
@@ -10,15 +10,10 @@ import type { MapThreadLimits } from '#modules/releases/source_maps/map_thread.t
 import { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventOfClient } from '#infra/bench/grouping/labelled_event.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let serviceId: string;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  ({ serviceId } = await w.given.service({ name: 'Web shop' }));
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const { serviceId } = await w.given.service({ name: 'Web shop' });
 
 const SMALL: StoredMap = {
   mappings: 'AAAA;AACA',

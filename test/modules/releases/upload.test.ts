@@ -1,23 +1,17 @@
 import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { silentLog } from '#kernel/log.ts';
 import { assembleBundle, type UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
 import { AssemblyThread } from '#modules/releases/source_maps/assembly_thread.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  await w.given.service({ name: 'Web shop' });
-});
-afterAll(async () => {
-  await thread.close();
-  await w.close();
-});
+const w = await fileWorld();
+await w.given.service({ name: 'Web shop' });
+afterAll(() => thread.close());
 
 const thread = new AssemblyThread();
 /** Number of files of uploads that were read. */

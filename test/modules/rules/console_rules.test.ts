@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
@@ -12,15 +12,11 @@ import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
 let serviceId: Id<'service'>;
-beforeAll(async () => {
-  const twilio = { twilioAccountSid: `AC${'0'.repeat(32)}`, twilioAuthToken: 'token', twilioFrom: '+15005550006' };
-  w = await world({ keepOpen: true, settings: twilio });
-});
-afterAll(() => w.close());
+const twilio = { twilioAccountSid: `AC${'0'.repeat(32)}`, twilioAuthToken: 'token', twilioFrom: '+15005550006' };
+const w = await fileWorld({ settings: twilio });
 beforeEach(async () => {
   w.clock.set('2027-03-10T12:00:00Z');
   ({ serviceId } = await w.given.service());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { getBilling } from '#modules/capabilities/operations/get_billing.ts';
@@ -10,20 +10,18 @@ import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { newId } from '#kernel/ids.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const SERVICES = 1_050;
 const RULES = 5_100;
-
-let w: World;
 
 const serviceIds = Array.from({ length: SERVICES }, () => newId('service')).toSorted();
 const [firstService, lastService] = [serviceIds[0]!, serviceIds.at(-1)!];
 const LAST_RULE = `rule_${String(RULES).padStart(26, '0')}`;
 
-/** More services, teams of one person, rules, and lines of billing than one answer has. */
+const w = await fileWorld();
+// More services, teams of one person, rules, and lines of billing than one answer has.
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   const { sql } = w.context.db;
   const at = w.clock.now().toString();
   const numbered = `generate_series(1, $3) as n, lpad(n::text, 26, '0') as id`;
@@ -65,7 +63,6 @@ beforeAll(async () => {
     [w.orgId, at, SERVICES, w.owner.userId],
   );
 });
-afterAll(() => w.close());
 
 const run = (operation: AnyOperation, input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);

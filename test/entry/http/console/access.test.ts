@@ -1,5 +1,5 @@
 import { Check } from 'typebox/value';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { AnyAccountOperation } from '#actions/action_context.ts';
 import { ACCOUNT_OPERATIONS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
@@ -7,19 +7,14 @@ import { routeOf, takesBody } from '#entry/http/console/account_operations.ts';
 import { type Role, ROLES } from '#kernel/permissions.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let browsers: Record<Role, Browser>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  const ofRole = ROLES.map(async (role, index) => {
-    const { email } = await givenPerson(w, { role, name: role });
-    return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
-  });
-  browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
+const w = await fileWorld();
+const ofRole = ROLES.map(async (role, index) => {
+  const { email } = await givenPerson(w, { role, name: role });
+  return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
 });
-afterAll(() => w.close());
+const browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
 
 /** Operations that would end the session which the other tests of this file use. */
 const ENDS = new Set(['sign_out', 'end_other_sessions']);

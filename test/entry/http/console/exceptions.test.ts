@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 
-let w: World;
-let editor: Browser;
-let viewer: Browser;
-let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  editor = await signedIn(w, (await givenPerson(w, { role: 'editor', name: 'Emma' })).email);
-  viewer = await signedIn(w, (await givenPerson(w, { role: 'viewer', name: 'Vera' })).email);
-  ({ serviceId } = await w.given.service());
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const editor = await signedIn(w, (await givenPerson(w, { role: 'editor', name: 'Emma' })).email);
+const viewer = await signedIn(w, (await givenPerson(w, { role: 'viewer', name: 'Vera' })).email);
+const { serviceId } = await w.given.service();
 
 async function invoke(name: string, input: object, browser = viewer) {
   const answer = await browser.invoke(w.orgId, name, input);

@@ -17,19 +17,18 @@ import { escapeHtml } from '#notify/texts/html.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const HOSTILE = '</script><img src=x onerror=alert(1)>\u2028\u2029<!--';
 
-let w: World;
 let folder: string;
 let viewer: Browser;
 let stranger: Browser;
 let incidentId: Id<'incident'>;
 let serviceId: Id<'service'>;
 const apps: FastifyInstance[] = [];
+const w = await fileWorld();
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   ({ serviceId } = await w.given.service());
   [incidentId] = (await givenIncidents(w, serviceId, { count: 1, status: 'triggered', title: HOSTILE })) as [
     Id<'incident'>,
@@ -48,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const app of apps) await app.close();
   rmSync(folder, { recursive: true });
-  await w.close();
 });
 
 interface AppOptions {

@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import type { Id } from '#kernel/ids.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const DAY = 24 * 60;
 
-let w: World;
-let browser: Browser;
-let serviceId: Id<'service'>;
-let outdated: Id<'incident'>[];
-let triggered: Id<'incident'>[];
-let acknowledged: Id<'incident'>[];
-let resolved: Id<'incident'>[];
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  const { email } = await givenPerson(w, { role: 'viewer' });
-  browser = await signedIn(w, email);
-  ({ serviceId } = await w.given.service({ name: 'checkout', capabilities: [] }));
-  await w.expectOk('set_retention', { serviceId, capability: 'oncall', retentionDays: 30 });
-  resolved = await givenIncidents(w, serviceId, { count: 1_100 });
-  triggered = await givenIncidents(w, serviceId, { count: 3, status: 'triggered', minutesAgo: 10 * DAY });
-  acknowledged = await givenIncidents(w, serviceId, { count: 9, status: 'acknowledged', minutesAgo: 20 * DAY });
-  outdated = await givenIncidents(w, serviceId, { count: 2, minutesAgo: 40 * DAY });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const { email } = await givenPerson(w, { role: 'viewer' });
+const browser = await signedIn(w, email);
+const { serviceId } = await w.given.service({ name: 'checkout', capabilities: [] });
+await w.expectOk('set_retention', { serviceId, capability: 'oncall', retentionDays: 30 });
+const resolved = await givenIncidents(w, serviceId, { count: 1_100 });
+const triggered = await givenIncidents(w, serviceId, { count: 3, status: 'triggered', minutesAgo: 10 * DAY });
+const acknowledged = await givenIncidents(w, serviceId, { count: 9, status: 'acknowledged', minutesAgo: 20 * DAY });
+const outdated = await givenIncidents(w, serviceId, { count: 2, minutesAgo: 40 * DAY });
 
 const post = async (operation: string, body: object) => {
   const answer = await browser.post(`/organizations/${w.orgId}/actions/${operation}`, body);

@@ -1,17 +1,16 @@
 import { Check } from 'typebox/value';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildConsoleFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 /** Pattern of any id; a kind that only an operation names has to be made by the fixture. */
 const ID = /(?<=")[a-z]+_[0-9a-z]{26}(?=")/g;
@@ -30,30 +29,21 @@ const IN_PLACE_OF_OTHERS: ReadonlySet<string> = new Set(['simulate_escalation po
 
 const FOREIGN_ORIGINS = [null, 'https://evil.test', 'null', 'http://tocsin.test.evil.test'];
 
-let w: World;
-let browsers: Record<Role, Browser>;
-let fixture: Fixture;
-let theirs: Fixture;
-let outsider: Browser;
-let owner: Caller;
 /** Kinds of faults of shape that a request has had. */
 const sentFaults = new Set<string>();
-beforeAll(async () => {
-  // On a fast machine the faults of all operations are more calls in a minute than a person may make.
-  w = await world({ keepOpen: true, settings: { callsPerMinute: 1_000_000 } });
-  const ofRole = ROLES.map(async (role, index) => {
-    const { email } = await givenPerson(w, { role, name: role });
-    return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
-  });
-  browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
-  owner = memberCaller(w.orgId, w.owner.userId, 'owner');
-  fixture = await buildConsoleFixture(w);
-  const other = await w.given.organization('Other');
-  theirs = await buildConsoleFixture(w, other);
-  const { email } = await givenPerson(w, { role: 'owner', orgId: other.orgId });
-  outsider = await signedIn(w, email, '198.51.100.99');
+// On a fast machine the faults of all operations are more calls in a minute than a person may make.
+const w = await fileWorld({ settings: { callsPerMinute: 1_000_000 } });
+const ofRole = ROLES.map(async (role, index) => {
+  const { email } = await givenPerson(w, { role, name: role });
+  return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
 });
-afterAll(() => w.close());
+const browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
+const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+const fixture = await buildConsoleFixture(w);
+const other = await w.given.organization('Other');
+const theirs = await buildConsoleFixture(w, other);
+const { email } = await givenPerson(w, { role: 'owner', orgId: other.orgId });
+const outsider = await signedIn(w, email, '198.51.100.99');
 
 const invoke = (browser: Browser, name: string, body: unknown) =>
   browser.post(`/organizations/${w.orgId}/actions/${name}`, body);

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let viewer: Browser;
-let owner: Browser;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  viewer = await signedIn(w, (await givenPerson(w, { role: 'viewer' })).email, '198.51.100.1');
-  owner = await signedIn(w, (await givenPerson(w, { role: 'owner' })).email, '198.51.100.2');
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const viewer = await signedIn(w, (await givenPerson(w, { role: 'viewer' })).email, '198.51.100.1');
+const owner = await signedIn(w, (await givenPerson(w, { role: 'owner' })).email, '198.51.100.2');
 
 const read = (browser: Browser, ...reads: readonly { action: string; input: object }[]) =>
   browser.post(`/organizations/${w.orgId}/reads`, { reads });

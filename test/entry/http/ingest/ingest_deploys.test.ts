@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
 import { listReleases } from '#modules/releases/operations/releases.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let service: Awaited<ReturnType<World['given']['service']>>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  service = await w.given.service({ capabilities: ['exceptions'] });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const service = await w.given.service({ capabilities: ['exceptions'] });
 
 async function tell(body: unknown, { key = service.ingestionKey, method = 'POST' as const, path = '' } = {}) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -1,21 +1,16 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
 type Service = Awaited<ReturnType<World['given']['service']>>;
 
 const METRICS = '/api/ingest/metrics';
 
-let w: World;
-let service: Service;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  service = await w.given.service();
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const service = await w.given.service();
 
 const pointsBody = (...points: object[]) => Buffer.from(JSON.stringify({ points }));
 const ONE = pointsBody({ name: 'cpu', value: 1, labels: { host: 'a' } });

@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { acceptedEvents } from '#test/ingest/accepted_data.ts';
 import { readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world, type World } from '#test/kit/world.ts';
 
 type Service = Awaited<ReturnType<World['given']['service']>>;
 
@@ -16,13 +16,8 @@ const QUIETED = expect.stringMatching(
   /^3600::organization:disabled, 3600:default;error;.*monitor;feedback;.*:organization:disabled$/,
 );
 
-let w: World;
-let service: Service;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  service = await w.given.service();
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const service = await w.given.service();
 
 const newEventId = () => randomBytes(16).toString('hex');
 

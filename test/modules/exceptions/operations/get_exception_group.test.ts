@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { GROUPING_VERSION } from '#modules/exceptions/decide/grouping.ts';
@@ -6,14 +6,10 @@ import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
 import { FRAME } from '#test/kit/exception_event.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
 let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   w.clock.set('2027-03-10T12:00:00Z');
   ({ serviceId } = await w.given.service());

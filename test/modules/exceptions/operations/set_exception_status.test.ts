@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
 let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 beforeEach(async () => {
   w.clock.set('2027-03-10T12:00:00Z');
   ({ serviceId } = await w.given.service());

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
 import {
   resolveInRelease,
@@ -12,17 +11,12 @@ import { compareReleases, listReleases } from '#modules/releases/operations/rele
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 
-let w: World;
-let editor: Caller;
 let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  editor = memberCaller(w.orgId, w.owner.userId, 'editor');
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const editor = memberCaller(w.orgId, w.owner.userId, 'editor');
 beforeEach(async () => {
   w.clock.advance({ minutes: 1 });
   ({ serviceId } = await w.given.service());

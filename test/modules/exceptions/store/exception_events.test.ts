@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { periodsAt } from '#modules/exceptions/decide/group_counts.ts';
 import { newId } from '#kernel/ids.ts';
@@ -7,20 +7,14 @@ import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts'
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world } from '#test/kit/world.ts';
 import { whenDeleted } from '#test/kit/when.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 
-let w: World;
-let reader: ExceptionReader;
-let writer: ExceptionWriter;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  reader = new ExceptionReader(w.context.clickhouse);
-  writer = new ExceptionWriter(w.context.clickhouse);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const reader = new ExceptionReader(w.context.clickhouse);
+const writer = new ExceptionWriter(w.context.clickhouse);
 
 function newScope(serviceId = newId('service')): GroupScope {
   return { serviceId, groupId: newId('group'), keptSince: NOW.subtract({ hours: 24 * 90 }) };

@@ -1,5 +1,5 @@
 import fc from '#test/kit/properties.ts';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
@@ -11,18 +11,14 @@ import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_grou
 import { GroupOccurrences, type SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
 import { storesOf } from '#modules/stores.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 
-let w: World;
 let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  w.clock.set(NOW.toString());
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+w.clock.set(NOW.toString());
 beforeEach(async () => {
   ({ serviceId } = await w.given.service({ capabilities: [] }));
 });

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { answerIncidents } from '#modules/incidents/operations/answer_incidents.ts';
-import type { Id } from '#kernel/ids.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let serviceId: Id<'service'>;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  ({ serviceId } = await w.given.service());
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const { serviceId } = await w.given.service();
 
 const answer = (input: object) =>
   runOperation(w, answerIncidents, memberCaller(w.orgId, w.owner.userId, 'owner'), input);

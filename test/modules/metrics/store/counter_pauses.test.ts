@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
@@ -13,17 +13,13 @@ import { findSharedSeries } from '#modules/metrics/store/series_day_store.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.parse('2027-03-10T12:20:00Z');
 const serviceId = newId('service');
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 type Point = readonly [minutesAgo: number, value: number, kind?: PointKind];
 

@@ -1,5 +1,5 @@
 import fc, { slowRuns } from '#test/kit/properties.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
@@ -11,14 +11,10 @@ import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { aggregate, type Sample } from '#test/kit/metrics/aggregate_model.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world } from '#test/kit/world.ts';
 import { whenDeleted } from '#test/kit/when.ts';
 
-let w: World;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-});
-afterAll(() => w.close());
+const w = await fileWorld();
 
 const NOW = Temporal.Instant.from('2027-03-10T00:02:30.500Z');
 const WINDOW_MINUTES = 12;

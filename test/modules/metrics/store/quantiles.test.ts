@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { toRanges } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
@@ -10,7 +10,7 @@ import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
 const MINUTE = 60_000;
 /** Windows that end here hold the samples of the minutes before and of this one. */
@@ -31,11 +31,10 @@ const keptSince = fromEpochMilliseconds(END - 30 * 24 * 60 * MINUTE);
 /** Observations of each route, by the minute at whose end they were sent. */
 const observed = new Map(ROUTES.map((route, place) => [route, observations(place)]));
 
-let w: World;
 let reader: MetricReader;
 let rules: RuleReader;
+const w = await fileWorld();
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
   reader = new MetricReader(w.context.clickhouse);
   rules = new RuleReader(w.context.clickhouse);
   const batch = new PointBatch();
@@ -91,7 +90,6 @@ beforeAll(async () => {
   }
   await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], serviceId);
 });
-afterAll(() => w.close());
 
 /** Returns the observations of the routes in the window that ends so many minutes before the end. */
 function within(minutesBefore: number, routes: readonly string[] = ROUTES): number[] {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { isLate, LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
@@ -13,15 +13,10 @@ import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { type RuleQuestion, RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let writer: MetricWriter;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  writer = new MetricWriter(w.context.clickhouse);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const writer = new MetricWriter(w.context.clickhouse);
 
 const START = Temporal.Instant.from('2027-03-10T00:02:30.500Z');
 

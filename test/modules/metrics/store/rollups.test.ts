@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import type { Buckets } from '#modules/metrics/decide/buckets.ts';
@@ -18,16 +18,11 @@ import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
 import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, world } from '#test/kit/world.ts';
 import { whenDeleted } from '#test/kit/when.ts';
 
-let w: World;
-let reader: MetricReader;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  reader = new MetricReader(w.context.clickhouse);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const reader = new MetricReader(w.context.clickhouse);
 
 /** The windows are before this, and their days are over. */
 const END = Date.parse('2027-03-10T00:00:00Z');

@@ -1,5 +1,5 @@
 import fc, { slowRuns } from '#test/kit/properties.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { type PointKind, POINT_KINDS } from '#modules/metrics/decide/point.ts';
@@ -13,15 +13,10 @@ import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let writer: MetricWriter;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  writer = new MetricWriter(w.context.clickhouse);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const writer = new MetricWriter(w.context.clickhouse);
 
 const MINUTE = 60_000;
 /** Half an hour around midnight, where partitions meet. */

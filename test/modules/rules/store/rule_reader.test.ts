@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
@@ -19,15 +19,10 @@ import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { type RuleQuestion, RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { aggregateOnce } from '#test/kit/metrics/aggregate_model.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 
-let w: World;
-let writer: MetricWriter;
-beforeAll(async () => {
-  w = await world({ keepOpen: true });
-  writer = new MetricWriter(w.context.clickhouse);
-});
-afterAll(() => w.close());
+const w = await fileWorld();
+const writer = new MetricWriter(w.context.clickhouse);
 
 const NOW = Temporal.Instant.from('2027-03-10T00:02:30.500Z');
 
