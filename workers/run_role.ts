@@ -22,7 +22,6 @@ export interface Role {
   readonly shared: readonly ShardedJob[];
   /** Work run repeatedly, in each period by one process of the role, in turn. */
   readonly ticks: readonly Tick[];
-  /** Id of this process. */
   readonly holder: Id<'job'>;
   /** Called when what another process held is free, as it was silent for too long. */
   readonly onFreed?: () => void;
@@ -37,7 +36,6 @@ interface Tick {
   run(): Promise<unknown>;
 }
 
-/** A role that runs in this process. */
 interface RunningRole {
   /** Takes no new work, and resolves once the running work has ended. */
   stop(): Promise<void>;
@@ -46,7 +44,6 @@ interface RunningRole {
 /** A background process that has started. */
 export interface StartedRole {
   readonly running: RunningRole;
-  /** Stores that the role uses. */
   readonly stores: ProbedStores;
   /** Closes the connections to the stores. */
   close(): Promise<void>;
@@ -98,7 +95,6 @@ interface PeriodicRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** The id of this process. */
   readonly holder: Id<'job'>;
   /** Decides which process checks for due work. */
   readonly sharing: Pick<RoleMembership, 'isLeader'>;

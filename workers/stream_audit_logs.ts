@@ -5,7 +5,6 @@ import { PerOrganizationQueue } from '#workers/per_organization_queue.ts';
 
 const BATCH = 200;
 
-/** Work that streams audit logs. */
 interface AuditStreamWork {
   /** Starts to send to every stream that is behind. */
   run(): Promise<void>;

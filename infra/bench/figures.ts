@@ -40,7 +40,6 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MB`;
 }
 
-/** A spread as cells of a row. */
 export function spreadCells(spread: Spread): Record<'p50' | 'p90' | 'p99' | 'max', string> {
   const { p50, p90, p99, max } = spread;
   return { p50: duration(p50), p90: duration(p90), p99: duration(p99), max: duration(max) };

@@ -77,7 +77,6 @@ class Time {
   }
 }
 
-/** Returns those of all rules. */
 async function measureCycles(time: Time): Promise<Cycle[]> {
   const figures: Record<string, string>[] = [];
   const starts: Record<string, string>[] = [];

@@ -98,7 +98,6 @@ export function countTests(file: string): { passed: number; failed: number; skip
   };
 }
 
-/** The line of a check's result. */
 export function resultLine(name: string, { passed, failed, skipped, seconds, isTimedOut }: Outcome): string {
   const counts = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   const verdict = failed > 0 ? 'FAILED' : 'ok    ';

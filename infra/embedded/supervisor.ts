@@ -7,7 +7,6 @@ export interface Running {
   readonly exited: Promise<string>;
   /** Asks it to end and resolves when it has, however long that takes. */
   stop(): Promise<void>;
-  /** Kills it. */
   kill(): void;
 }
 

@@ -65,7 +65,6 @@ export interface Installation {
   readonly simulatorUrl: string | null;
   /** Pattern of `LIKE` for the providers' ids of messages that went to the phone simulator, now or before. */
   readonly simulatedIds: string;
-  /** Senders of messages. */
   readonly senders: Senders;
   /** Public key for `PushManager.subscribe` in browsers. */
   readonly vapidPublicKey: string;

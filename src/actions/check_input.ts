@@ -5,7 +5,6 @@ import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults, findUnstorable, pathOfPointer } from '#kernel/input_faults.ts';
 import { isRecord } from '#kernel/records.ts';
 
-/** Declaration of an input. */
 interface Checked {
   readonly input: TObject;
   readonly validate?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];

@@ -153,7 +153,6 @@ import { editTeamMember, moveTeamMember, updateTeamMember } from '#modules/teams
 import { nearestActions } from '#actions/nearest_actions.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** A heading of the contract with its actions. */
 interface ActionGroup {
   readonly heading: string;
   readonly about: string;

@@ -9,7 +9,6 @@ import type { Temporal } from '#kernel/time.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 import { inUnitOfWork, storesOf, type UnitOfWork } from '#modules/stores.ts';
 
-/** The session, browser and origin of a request for an account operation. */
 export interface AccountRequester {
   /** Session of the person; null: nobody is signed in, or nobody needs to be. */
   readonly session: SessionOfPerson | null;

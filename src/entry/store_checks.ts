@@ -9,7 +9,6 @@ import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 import type { DurableQueue } from '#storage/queue/durable_queue.ts';
 import { limitBy, type Clock } from '#kernel/time.ts';
 
-/** Result of checking a store. */
 export interface StoreCheck {
   readonly status: 'up' | 'down';
   readonly latencyMs: number;

@@ -6,7 +6,6 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type TracedSpan, type TracingBackend, useTracing } from '#kernel/tracing.ts';
 
-/** Traces of this process. */
 export interface Tracing {
   /** Sends the remaining traces, and records no more. */
   close(): Promise<void>;

@@ -24,7 +24,6 @@ export type BodyAnswer =
   | { readonly kind: 'parts'; readonly parts: readonly BodyPart[] }
   | { readonly kind: 'malformed'; readonly message: string };
 
-/** Parsed part of a body. */
 interface ParsedPart {
   readonly body: unknown;
   readonly part?: Pick<BodyPart, 'first' | 'of'>;

@@ -4,7 +4,6 @@ import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
 interface DiskSpaceOptions {
-  /** A folder on the disk to watch. */
   readonly folder: string;
   /** Free space below which data is refused; 0 disables the check. */
   readonly bytesMin: number;

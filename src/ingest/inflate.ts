@@ -5,7 +5,6 @@ import { nextTurn } from '#kernel/cooperative_task.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export interface InflateLimits {
-  /** Limit on the compressed body. */
   readonly compressedBytesMax: number;
   /** Limit on the inflated body; inflating stops there, so a bomb costs no more than an honest body of that size. */
   readonly inflatedBytesMax: number;

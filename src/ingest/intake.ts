@@ -22,7 +22,6 @@ import { waitForAll } from '#kernel/promises.ts';
 import type { DurableQueue, NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { groupExceptions, storePoints } from '#storage/queue/jobs.ts';
 
-/** The owner of the data. */
 export interface Owner {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;

@@ -39,10 +39,8 @@ export interface AnswerLinks {
 /** The path behind the public address, with Fastify's names for its parts. */
 export const ANSWER_PATH = '/api/answers/:answer/:notificationId/:seal';
 
-/** Path of the short links. */
 export const SHORT_ANSWER_PATH = '/a/:code';
 
-/** Path of the links to proposals. */
 export const PROPOSAL_ANSWER_PATH = '/p/:code';
 
 const ID_PREFIX = 'notification_';

@@ -29,7 +29,6 @@ export interface ChannelSender {
   readonly findsByWords?: boolean;
 }
 
-/** Meaning of a status report for a delivery. */
 export interface DeliveryReport {
   readonly status: Extract<NotificationStatus, 'sent' | 'delivered' | 'failed'>;
   readonly reason: string | null;

@@ -68,7 +68,6 @@ export type Message =
   /** Notifies a person that their phone number was changed, or owners and admins that a member's was. */
   | { readonly kind: 'number_changed' | 'member_number_changed' };
 
-/** Message to one person. */
 export interface OutgoingMessage {
   readonly notificationId: string;
   readonly orgId: Id<'org'>;

@@ -34,7 +34,6 @@ interface NotifySettings {
   readonly push: { readonly keys: VapidKeys; readonly subscriptions: PushSubscriptions; readonly post: PushPost };
 }
 
-/** Dependencies of senders. */
 interface SenderContext extends Omit<NotifySettings, 'twilio'> {
   readonly baseUrl: string;
   readonly twilio: { readonly account: TwilioAccount; readonly client: TwilioClient } | null;

@@ -164,7 +164,6 @@ export const dialogsOf = ({
   ['settings/audit', /show what changed$/],
 ];
 
-/** Dialogs and menus. */
 export const OVERLAY = '[role=dialog], [role=menu]';
 
 export async function press(page: Page, name: string | RegExp): Promise<void> {

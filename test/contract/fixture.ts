@@ -218,7 +218,6 @@ export function leastBody(action: AnyOperation, fixture: Fixture): Record<string
   return Object.fromEntries(Object.entries(exampleBody(action, fixture)).filter(([name]) => required.includes(name)));
 }
 
-/** One test for each action. */
 export const EACH_ACTION = ACTIONS.map((action) => [action.name, action] as const);
 
 const deletes = ([, { effect }]: (typeof EACH_ACTION)[number]): boolean => effect === 'delete';

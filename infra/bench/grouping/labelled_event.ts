@@ -2,7 +2,6 @@ import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { Temporal } from '#kernel/time.ts';
 
-/** An event, and what it is. */
 export interface LabelledEvent {
   readonly label: string;
   readonly event: ExceptionEvent;

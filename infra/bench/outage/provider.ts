@@ -12,7 +12,6 @@ export interface Letter {
   readonly organization: number;
   /** Second in which its step was due. */
   readonly dueSecond: number;
-  /** The incidents that it is about. */
   readonly incidents: readonly number[];
 }
 

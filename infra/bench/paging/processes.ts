@@ -183,7 +183,6 @@ export class RunningProcesses {
     return [...this.#pids.keys()].toSorted();
   }
 
-  /** Number of kills of each process. */
   get killed(): ReadonlyMap<string, number> {
     return this.#killed;
   }

@@ -14,7 +14,6 @@ const HANGING =
 const EMPTY_NAME =
   /\b(?:const|let)\s+(?:one|found|own|known|told|given|met|beside)\b|\(\s*(?:one|found|own|known|told|given|met|beside)\s*(?:[,):]|=>)|\b(?:one|found|own|known|told|given|met|beside)\s*=>/g;
 
-/** Counts the code below this folder. */
 export function measure(root: string): Counts {
   const ours = ['src', 'workers'].flatMap((folder) => filesBelow(path.join(root, folder)));
   const code = ours.filter(isCode);

@@ -19,7 +19,6 @@ interface Expected {
   readonly nowSeconds: number;
 }
 
-/** A logout that the provider reports. */
 export interface ReportedLogout {
   /** Person at the provider. */
   readonly subject: string;

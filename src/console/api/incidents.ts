@@ -18,7 +18,6 @@ import { LIVE_IDS_MAX } from '#modules/pages/decide/live_topics.ts';
 
 const ORDER: readonly string[] = INCIDENT_STATUSES;
 
-/** The filter of a list of incidents. */
 export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incidentIds'>;
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'incidents'), 'search_incidents'] as const;
@@ -70,7 +69,6 @@ async function updateList(
 type Page = Static<(typeof searchIncidents)['result']>;
 type FoundIncident = Page['incidents'][number];
 
-/** The loaded pages of a list of incidents. */
 export type IncidentPages = InfiniteData<Page, string | null>;
 
 /**

@@ -12,7 +12,6 @@ import {
 } from '#console/api/actions.ts';
 import { RULE_STATES } from '#modules/rules/decide/rule_kind.ts';
 
-/** The filter of a list of rules. */
 export type RuleSearch = Omit<InputOf<'search_rules'>, 'cursor' | 'ruleIds' | 'incidentIds'>;
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'search_rules'] as const;

@@ -118,7 +118,6 @@ export const changePassword = (
   ends: { disconnectApps: boolean; revokeApiKeys: boolean },
 ) => ask('me/password', { method: 'POST', body: { currentPassword, newPassword, ...ends } });
 
-/** Change of who is signed in at this browser. */
 interface SessionChange {
   /** User now signed in; null if nobody is. */
   readonly userId: string | null;

@@ -9,7 +9,6 @@ interface IconButtonProps extends ActionIconProps, Omit<ElementProps<'button', k
   readonly label: string;
 }
 
-/** Button that shows only an icon. */
 export function IconButton({ label, ...others }: IconButtonProps) {
   const { target, hint } = useHint(label);
   return (
@@ -28,7 +27,6 @@ export function TextButton(props: ComponentProps<typeof UnstyledButton<'button'>
 const Hint = lazyPart(() => import('#console/components/hint.tsx').then((m) => m.Hint));
 
 interface Hinted {
-  /** Props for the button. */
   readonly target: {
     readonly ref: RefObject<HTMLButtonElement | null>;
     readonly onPointerEnter: (event: PointerEvent) => void;

@@ -8,7 +8,6 @@ export interface DialogProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly isWide?: boolean;
-  /** Width of the dialog. */
   readonly size?: string;
   /** Whether the content is shown only once: Escape and a click outside do not close the dialog then. */
   readonly isShownOnce?: boolean;

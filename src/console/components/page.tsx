@@ -91,7 +91,6 @@ interface ItemPageProps {
   /** Facts in a line below the title. The last one has `data-rest` if its length is not known at first. */
   readonly facts: ReactNode;
   readonly actions: ReactNode;
-  /** Permission of what the page is mainly for. */
   readonly permission?: Permission;
   /**
    * Two columns, below each other if there is not enough room. A third child stands below the first, or last, so that

@@ -57,7 +57,6 @@ export interface NavigationEntry {
   readonly isInBar: boolean;
 }
 
-/** Page of the settings. */
 export interface SettingsEntry {
   readonly to: SettingsPage;
   readonly label: string;

@@ -13,7 +13,6 @@ interface CurrentOrganization {
   /** Whether the person has this permission. The server decides; this only hides what would be refused. */
   may(permission: string): boolean;
   readonly isAdmin: boolean;
-  /** Switches to another organization. */
   switchTo(orgId: string): void;
 }
 

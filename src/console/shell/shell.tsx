@@ -193,7 +193,6 @@ function usePaletteShortcut(onPress: () => void): void {
   }, [onPress]);
 }
 
-/** Closes the overlay on navigation. */
 function useCloseOnNavigation(close: () => void): void {
   const router = useRouter();
   useEffect(

@@ -10,7 +10,6 @@ interface UserButtonProps extends ComponentProps<'button'> {
   readonly isCompact: boolean;
 }
 
-/** Button with the name of the person signed in. */
 export function UserButton({ isCompact, ...others }: UserButtonProps) {
   const { session, org } = useOrganization();
   const { user } = session;

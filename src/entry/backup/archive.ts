@@ -213,7 +213,6 @@ function chained(line: Buffer): Sealer {
 /** First part of an archive: identifies the backup. */
 export interface Manifest {
   readonly kind: 'manifest';
-  /** Id of this backup. */
   readonly id: string;
   /** Version of the program that made the archive. */
   readonly version: string;
@@ -225,7 +224,6 @@ export interface Manifest {
   readonly secretFingerprint: string;
 }
 
-/** Parts of an archive. */
 export type Entry =
   | Manifest
   /** APP_SECRET, in encrypted archives only. */

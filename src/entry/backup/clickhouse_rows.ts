@@ -303,7 +303,6 @@ export async function insertPart(
   await text(stream);
 }
 
-/** Whether any table has a row. */
 export async function hasRows(client: ClickHouseClient): Promise<boolean> {
   const tables = await readJson<{ name: string }>(
     client,

@@ -8,7 +8,6 @@ import { AppError } from '#kernel/errors.ts';
 /** Tables that belong to this database only and are not backed up: a restore rebuilds their content. */
 const NOT_BACKED_UP: ReadonlySet<string> = new Set(['migrations', 'migrated_by', 'spooled_data', 'restore_under_way']);
 
-/** Table and the columns that are stored. */
 export interface StoredTable {
   readonly table: string;
   readonly columns: readonly string[];

@@ -3,7 +3,6 @@ import type { AppContext } from '#entry/compose.ts';
 import { once } from '#kernel/promises.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 
-/** Context of the HTTP endpoints. */
 export interface HttpContext extends AppContext {
   readonly limits: SharedLimits;
   /** Returns the authorization server to which apps connect; loaded and opened at the first call. */

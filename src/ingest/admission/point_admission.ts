@@ -14,7 +14,6 @@ import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { TOO_MANY_AT_ONCE } from '#ingest/series/new_series_limiter.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** The limits of one request. */
 export interface PointLimits {
   /** Limit on the inflated body; a larger one is refused as a whole. */
   readonly bodyBytesMax: number;

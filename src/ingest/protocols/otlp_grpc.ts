@@ -38,7 +38,6 @@ interface Admitted {
   readonly release: () => void;
 }
 
-/** A connection with its calls. */
 class GrpcConnection {
   readonly socket: Socket;
   readonly #paced: Paced;

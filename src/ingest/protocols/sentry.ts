@@ -50,7 +50,6 @@ export interface SentryRequest {
   /** Names in lower case. */
   readonly headers: Headers;
   readonly query: Query;
-  /** Body as received. */
   readonly body: Buffer;
   /** Address of the client; null if it is not to be kept. */
   readonly clientIp: string | null;

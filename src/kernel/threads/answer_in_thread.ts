@@ -5,7 +5,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ThreadGarbage } from '#kernel/free_bytes.ts';
 import { threadProcessorMs } from '#kernel/threads/run_with_time_limit.ts';
 
-/** Answer of the thread. */
 export interface PostedAnswer<Answer> {
   readonly answer: Answer;
   /** Processor time that it took. */

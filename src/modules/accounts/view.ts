@@ -13,7 +13,6 @@ export const RoleName = Type.Enum([...ROLES]);
 /** Number of the colour in which the console shows somebody. */
 export const PersonColorNumber = Type.Integer({ minimum: 0, description: 'number of the colour of the person' });
 
-/** The signed-in person and their organizations. */
 export const SignedInView = Type.Object({
   user: Type.Object({ userId: IdText, email: Type.String(), name: Type.String(), hasSecondFactor: Type.Boolean() }),
   organizations: Type.Array(
@@ -71,7 +70,6 @@ export const PersonName = Type.String({
 
 export const EndsField = Type.Optional(Type.Boolean({ description: 'true when left out' }));
 
-/** The token of a link that was mailed. */
 export const LinkToken = Type.String({ description: 'the last part of the link' });
 
 /** Returns the person who acts; throws `forbidden` for a key of the organization, which is nobody. */

@@ -22,7 +22,6 @@ interface Agent {
   readonly agentName: string;
 }
 
-/** Lease as shown to the agent that holds it. */
 export interface HeldLease {
   readonly lease: IncidentLeaseRow;
   /** Time at which the first step fires because of the lease; null if no step waits for it. */

@@ -14,7 +14,6 @@ import type { AlertRow } from '#modules/alerts/store/alert_store.ts';
 
 const LinkView = Type.Object({ href: Type.String(), text: Type.String() });
 
-/** An alert of another tool. */
 export const AlertView = Type.Object({
   alertId: IdText,
   tool: Type.String({ description: 'what sent it' }),

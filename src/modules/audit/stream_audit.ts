@@ -77,7 +77,6 @@ export interface AuditStreamRuntime extends UnitOfWorkRuntime {
   readonly auditStreamFolder: string | undefined;
 }
 
-/** Address and signing secret of a webhook. */
 export interface WebhookTarget {
   readonly address: string;
   readonly signingSecret: string;

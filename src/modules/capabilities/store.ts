@@ -18,7 +18,6 @@ import type { Tables } from '#storage/postgres/tables.ts';
 
 const ENTRY = ['capability', 'startsAt', 'endsAt', 'amountCents', 'currency'] as const;
 
-/** A period as it stands in the ledger. */
 export type LedgerEntry = Pick<Row<typeof BillingPeriodEntity>, (typeof ENTRY)[number]> & {
   readonly periodId: Id<'period'>;
 };

@@ -196,7 +196,6 @@ export class ConfigurationStore extends PostgresStore {
       .execute();
   }
 
-  /** Returns the resources among these that a file manages. */
   async listMarks(orgId: Id<'org'>, resourceIds: readonly string[]): Promise<ManagedMark[]> {
     return await this.selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
@@ -206,7 +205,6 @@ export class ConfigurationStore extends PostgresStore {
       .execute();
   }
 
-  /** Finds resources by the keys that files have for them. */
   async listByKeys(orgId: Id<'org'>, keys: readonly string[]): Promise<ManagedMark[]> {
     return await this.selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))

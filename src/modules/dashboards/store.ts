@@ -9,7 +9,6 @@ import { DashboardEntity } from '#storage/postgres/entities/services.ts';
 export type DashboardRow = Row<typeof DashboardEntity>;
 export type DashboardSummaryRow = Omit<DashboardRow, 'layout'>;
 
-/** A dashboard as lists show it. */
 export type FoundDashboard = DashboardSummaryRow & {
   readonly serviceName: string | null;
   readonly widgetCount: number;
@@ -23,7 +22,6 @@ export interface DashboardPlace {
 
 const SUMMARY = columns(DashboardEntity, 'd', allBut(DashboardEntity, 'layout'));
 
-/** Dashboards and their layouts. */
 export class DashboardStore extends PostgresStore {
   /** Oldest first. */
   async list(orgId: Id<'org'>, limit: number): Promise<DashboardSummaryRow[]> {

@@ -6,7 +6,6 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { Stores } from '#modules/stores.ts';
 
-/** A person or a team that exceptions are assigned to. */
 export interface Assignee extends Assignment {
   readonly name: string;
   /** Number of the colour of a person; null for a team. */

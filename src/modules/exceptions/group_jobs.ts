@@ -15,7 +15,6 @@ import { storesOf } from '#modules/stores.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 
-/** The events of one job. */
 interface Batch {
   /** Total size of the events as sent. */
   readonly bytes: number;

@@ -11,7 +11,6 @@ import { storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 export type ServiceRules = ReadonlyMap<Id<'service'>, StoredExceptionSettings>;
 
-/** An event that its service leaves out. */
 export interface LeftOut {
   readonly serviceId: Id<'service'>;
   /** Reason, such as `filter:bots`. */

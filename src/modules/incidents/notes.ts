@@ -8,7 +8,6 @@ import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { NoteRow } from '#modules/incidents/store/incident_timeline_store.ts';
 
-/** Limit on the notes of an incident. */
 export const NOTES_MAX = 200;
 
 export const NoteText = Type.String({

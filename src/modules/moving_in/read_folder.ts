@@ -46,7 +46,6 @@ export async function readFolder(folder: string): Promise<FolderContent> {
   return { documents, unreadable };
 }
 
-/** Reads files by their names and texts, as those of a folder. */
 export function readTexts(files: readonly { readonly name: string; readonly text: string }[]): FolderContent {
   const documents: RawDocument[] = [];
   const unreadable: UnreadableFile[] = [];

@@ -69,7 +69,6 @@ export function forManagers(role: Role): AppError {
   return new AppError('forbidden', `only owners and admins do this; you are ${role}`);
 }
 
-/** Schedule or policy that pages somebody. */
 interface PagedBy {
   readonly teamId: Id<'team'>;
   readonly name: string;

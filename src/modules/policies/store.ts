@@ -81,7 +81,6 @@ export class PolicyStore extends PostgresStore {
       .execute();
   }
 
-  /** The policies with a step that names this person. */
   async listNaming(orgId: Id<'org'>, userId: Id<'user'>): Promise<PolicyRow[]> {
     const naming = await this.#policies(orgId)
       .where(({ ref }) => sql<boolean>`${ref('p.steps')}::jsonb @> ${json([{ targetUserIds: [userId] }])}::jsonb`)

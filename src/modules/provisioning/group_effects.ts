@@ -22,7 +22,6 @@ export interface GroupMoves {
   readonly removed: readonly Id<'user'>[];
 }
 
-/** Changes of teams and roles that followed. */
 export interface GroupEffects {
   readonly joinedTeam: readonly Id<'user'>[];
   readonly leftTeam: readonly Id<'user'>[];

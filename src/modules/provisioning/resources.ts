@@ -7,7 +7,6 @@ import type { GroupMember, ScimGroupRow } from '#modules/provisioning/store/scim
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
-/** A resource as it leaves. */
 export interface Resource extends Readonly<Record<string, unknown>> {
   readonly schemas: readonly string[];
   readonly id: string;

@@ -6,7 +6,6 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { daysBefore, PostgresStore } from '#storage/postgres/store.ts';
 
-/** Result of a search. */
 export interface FoundThing {
   readonly kind: SearchKind;
   readonly id: string;

@@ -9,7 +9,6 @@ import type { MailDomains } from '#modules/sign_in/decide/claims.ts';
 export type OpenIdConnectionRow = Row<typeof OpenIdConnectionEntity>;
 export type OpenIdDomainRow = Row<typeof OpenIdDomainEntity>;
 
-/** Somebody at a provider. */
 export interface ProviderSubject {
   readonly issuer: string;
   readonly subject: string;

@@ -92,7 +92,6 @@ export function auditedPage({ slug, title, about, isPublic }: StatusPageRow, com
   return { slug, title, about, isPublic, groups: toGroups(components) };
 }
 
-/** Reads all that a page shows. */
 export async function readPage(
   { statusPages, publications }: Pick<Stores, 'statusPages' | 'publications'>,
   page: StatusPageRow,

@@ -26,7 +26,6 @@ export const Phone = Type.String({
 /** The channels that a member wants to be reached through. */
 export const CHANNEL_SWITCHES = recordOf(CHANNEL_PREFERENCES, () => Type.Optional(Type.Boolean()));
 
-/** The channel switches in results. */
 export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Boolean());
 
 /** Fields of a contact as its editor has read them. */

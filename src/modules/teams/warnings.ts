@@ -125,7 +125,6 @@ const GAPS_SHOWN_MAX = 20;
 /** People whom a sentence names. */
 const NAMED_MAX = 5;
 
-/** A team and what belongs to it. */
 export interface TeamParts {
   readonly members: readonly TeamMemberWithPerson[];
   readonly policies: readonly PolicyRow[];

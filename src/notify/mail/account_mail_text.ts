@@ -80,7 +80,6 @@ export function deactivationMail({
   ]);
 }
 
-/** Says that a place was switched off. */
 export function placeOffMail(place: {
   readonly name: string;
   readonly kind: string;

@@ -12,7 +12,6 @@ export type Piece =
   | { readonly kind: 'heading' | 'paragraph'; readonly text: string }
   | { readonly kind: 'links'; readonly links: readonly { readonly label: string; readonly url: string }[] };
 
-/** Renders a mail as plain text and as HTML. */
 export function render(subject: string, pieces: readonly Piece[]): MailText {
   return {
     subject: `[Tocsin] ${subject}`.replace('[Tocsin] Re: ', 'Re: [Tocsin] '),

@@ -47,7 +47,6 @@ export function rememberMailFault(server: MailServer | null): () => Promise<stri
   };
 }
 
-/** Server that sends mail. */
 export interface MailServer {
   /** Address `smtp://…` or `smtps://…`, with user and password if the server asks for them. */
   readonly url: string;

@@ -70,7 +70,6 @@ export const NOTE_BUTTON = 'note';
 /** Button that opens a form for a note: Discord tells nobody of replies who is not always connected. */
 const NOTE = { type: 2, style: 2, label: 'Note', custom_id: NOTE_BUTTON };
 
-/** Returns the body of a message. */
 function discordMessage(content: PlaceContent): object {
   switch (content.kind) {
     case 'test':
@@ -135,7 +134,6 @@ export function isFromDiscord(
   return verify(null, Buffer.from(timestamp + body), key, Buffer.from(signature, 'hex'));
 }
 
-/** Somebody who asks for the form of a note. */
 interface FormAsked {
   readonly kind: 'form';
   readonly account: string;

@@ -99,7 +99,6 @@ interface Answers {
   readonly secret: string;
 }
 
-/** Returns the text and properties of a post. */
 function mattermostPost(content: PlaceContent, answers: Answers): { readonly message: string; readonly props: object } {
   switch (content.kind) {
     case 'test':

@@ -209,7 +209,6 @@ export function slackFault(
   return Math.abs(nowMs / 1_000 - seconds) > AGE_SECONDS_MAX ? 'stale' : null;
 }
 
-/** A button pressed in Slack. */
 interface SlackPress {
   readonly kind: 'press';
   /** Differs for each press. */

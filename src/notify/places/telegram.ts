@@ -30,7 +30,6 @@ function telegramText(text: string, lengthMax: number): string {
   return escapedWithin(text, lengthMax, (letter) => ESCAPES[letter] ?? letter);
 }
 
-/** Returns the text and buttons of a message. */
 function telegramMessage(content: PlaceContent): object {
   switch (content.kind) {
     case 'test':

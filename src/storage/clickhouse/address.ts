@@ -1,4 +1,3 @@
-/** Address and layout of ClickHouse. */
 export interface ClickHouseAddress {
   /** See `nodeUrlsOf`. */
   readonly clickhouseUrl: string;
@@ -26,14 +25,12 @@ export function hostOf(nodeUrl: string): string {
   return new URL(nodeUrl).host;
 }
 
-/** The database that the address names. */
 export function databaseOf(url: string): string {
   const [first = ''] = nodeUrlsOf(url) ?? [];
   const { pathname } = new URL(first);
   return decodeURIComponent(pathname.replaceAll('/', '')) || 'default';
 }
 
-/** Returns the address with another database. */
 export function withDatabase(url: string, database: string): string {
   const { head = '', hosts = '', tail = '' } = FORM.exec(url)?.groups ?? {};
   const [, query = ''] = /(\?.*)$/.exec(tail) ?? [];

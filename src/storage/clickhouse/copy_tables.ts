@@ -6,7 +6,6 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { readRows } from '#storage/clickhouse/read_rows.ts';
 import type { DataTable } from '#storage/clickhouse/layout.ts';
 
-/** Result of copying a table. */
 export interface CopiedTable {
   readonly table: DataTable;
   readonly partitions: number;

@@ -30,7 +30,6 @@ export async function queryHourlyCounts(
   return counts;
 }
 
-/** Recent activity of a service. */
 export interface RecentActivity {
   /** Null if nothing is still kept. */
   readonly lastAt: Temporal.Instant | null;

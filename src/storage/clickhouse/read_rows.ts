@@ -24,7 +24,6 @@ export async function readRows<Row>(
   });
 }
 
-/** A store over a client of ClickHouse. */
 export class ClickHouseStore {
   protected readonly client: ClickHouseClient;
 

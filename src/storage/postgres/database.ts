@@ -61,7 +61,6 @@ export interface Session {
   readonly sql: Sql;
 }
 
-/** The connection pool of PostgreSQL. */
 export interface Database {
   /** Statements that each stand for themselves. */
   readonly sql: Sql;
@@ -81,7 +80,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Address of PostgreSQL. */
 export interface DatabaseAddress {
   readonly databaseUrl: string;
   /** PostgreSQL itself, when `databaseUrl` is a pooler in transaction mode, where a session belongs to nobody for long. */

@@ -13,7 +13,6 @@ import {
   watchOf,
 } from '#storage/postgres/new_durable_job.ts';
 
-/** Owner of the data. */
 interface Owner {
   readonly orgId: string;
   readonly serviceId: string;
@@ -45,7 +44,6 @@ export interface ClaimedJob extends DurableJobKey {
   readonly bytes: Buffer;
 }
 
-/** A job whose run has begun. */
 export interface BegunJob extends DurableJobKey {
   /** Crash count of the job if the worker dies during the run; the end of the run takes it back. */
   readonly raised: number;

@@ -54,7 +54,6 @@ function wordOf(value: unknown): string | null {
   return typeof value === 'string' && WORD.test(value) ? `'${value}'` : null;
 }
 
-/** A value as the driver takes it. */
 export function toParameter(value: unknown): unknown {
   if (value instanceof Temporal.Instant) return instantText(value);
   return Array.isArray(value) ? value.map(toParameter) : value;

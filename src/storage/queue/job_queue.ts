@@ -7,7 +7,6 @@ import type { Log } from '#kernel/log.ts';
 import { toDiskFull } from '#storage/postgres/faults.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
-/** A job to add. */
 export interface PendingJob {
   /** While the queue has a job of this id, it takes no other; absent, the job gets an id of its own. */
   readonly id?: string;

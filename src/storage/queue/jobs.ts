@@ -21,7 +21,6 @@ export const sendUnreadableNotice = defineJob({
   ...FOR_MINUTES,
 });
 
-/** Mails a subscriber an update on a status page. */
 export const sendStatusUpdate = defineJob({
   name: 'send_status_update',
   queue: 'upkeep',
@@ -145,7 +144,6 @@ export const sendPasswordReset = defineJob({
   queue: 'upkeep',
   payload: Type.Object({
     email: Type.String(),
-    /** Id of the request for the reset. */
     requestId: Type.String(),
     address: Type.Union([Type.String(), Type.Null()]),
   }),
@@ -208,7 +206,6 @@ export const recordFailedSignIn = defineJob({
   queue: 'upkeep',
   payload: Type.Object({
     email: Type.String(),
-    /** Id of the sign-in request. */
     requestId: Type.String(),
     address: Type.Union([Type.String(), Type.Null()]),
   }),

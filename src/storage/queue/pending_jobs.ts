@@ -16,7 +16,6 @@ export interface WaitingJob {
 /** The jobs of the other queues only wake workers for rows of PostgreSQL, which a sweep finds without them. */
 const QUEUES: readonly QueueName[] = ['upkeep', 'uploads'];
 
-/** Lists the jobs that the queue holds. */
 export async function listWaitingJobs(connection: QueueConnection, prefix = 'tocsin'): Promise<WaitingJob[]> {
   const waiting: WaitingJob[] = [];
   for (const name of QUEUES) waiting.push(...(await listWaitingIn(connection, `${prefix}-${name}`)));

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
-/** Address of Redis. */
 export interface RedisStore {
   /** Address in the form that `readRedisAddress` reads. */
   readonly redisUrl: string;

@@ -104,7 +104,6 @@ export async function codeFor(
   return code;
 }
 
-/** An app that a person has connected. */
 export async function connected(
   s: ListeningWorld,
   person: Person,

@@ -17,7 +17,6 @@ interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | '
   readonly opensOnFocus?: boolean;
 }
 
-/** Field for any text, with suggestions for it. */
 export function Autocomplete(props: SuggestionsProps) {
   const { listLabel, value, onChange, suggestions, isSearched = false, suggestionsMax = 20, ...rest } = props;
   const { opensOnFocus = true, further = 0, onFocus, onBlur, ...others } = rest;

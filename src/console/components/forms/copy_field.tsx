@@ -17,7 +17,6 @@ interface CopyFieldProps {
   readonly isShownOnce?: boolean;
 }
 
-/** A text with a button that copies it. */
 export function CopyField({ label, value, isMasked = false, isShownOnce = false }: CopyFieldProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const [isTaken, setIsTaken] = useState(false);

@@ -3,7 +3,6 @@ import { type KeyboardEvent, type ReactNode, type RefObject, useId, useLayoutEff
 
 import classes from '#console/components/forms/option_list.module.css';
 
-/** Option of a list. */
 export interface Option {
   readonly value: string;
   readonly label: string;
@@ -15,7 +14,6 @@ export interface Option {
 interface OptionListProps {
   readonly id: string;
   readonly label: string;
-  /** Field that the list belongs to. */
   readonly field: RefObject<HTMLElement | null>;
   readonly options: readonly Option[];
   /** Index of the option that Enter chooses; -1 for none. */
@@ -182,7 +180,6 @@ interface OptionListState {
   /** Opens the list, with no option active. */
   open(): void;
   close(): void;
-  /** Props for the input of the field. */
   readonly fieldProps: FieldProps;
   readonly list: ReactNode;
 }

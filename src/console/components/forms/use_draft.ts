@@ -16,7 +16,6 @@ import { useOrganization } from '#console/shell/organization.tsx';
 export interface Draft<Values> {
   /** Time when the person entered the values that the form began with; null if it began with the stored data. */
   readonly restoredAt: number | null;
-  /** Whether the form holds input. */
   readonly isChanged: boolean;
   /** Whether this browser keeps the input: not if it is a secret or too long. */
   readonly isStored: boolean;
@@ -57,7 +56,6 @@ export function useDraftState<Values extends object>(
 interface Stored<Values> {
   readonly key: string;
   readonly saved: StoredDraft | null;
-  /** Initial values of the form. */
   readonly values: Values;
   readonly base: Values;
 }

@@ -62,7 +62,6 @@ export function useTypedText(
   return [typed, type, setTyped];
 }
 
-/** Search text of a list in an address. */
 export interface TextSearch {
   readonly q?: string;
 }

@@ -5,7 +5,6 @@ import classes from '#console/components/lists/selection_bar.module.css';
 
 interface SelectionBarProps {
   readonly label: string;
-  /** Number of selected rows. */
   readonly count: number;
   /** Number of rows that match the filter, loaded or not. */
   readonly total: number;

@@ -32,7 +32,6 @@ interface PersonProps {
   /** Null for a team, a key or a program, which have no colour. */
   readonly userId: string | null;
   readonly color?: number | null;
-  /** Their name. */
   readonly children: string;
 }
 

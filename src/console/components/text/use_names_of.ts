@@ -17,7 +17,6 @@ export interface Names {
   readonly isLoading: boolean;
 }
 
-/** Returns the names of the members with these ids. */
 export function useNamesOf(userIds: readonly string[]): Names {
   const { orgId } = useOrganization().org;
   const ids = [...new Set(userIds)].toSorted();

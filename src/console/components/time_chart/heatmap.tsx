@@ -32,7 +32,6 @@ interface HeatmapProps {
   /** Start of the period, in epoch milliseconds; `to` is its end. */
   readonly from: number;
   readonly to: number;
-  /** Measure of the observations. */
   readonly measure: Measure;
   readonly markers: readonly ChartMarker[];
   onRange(from: number, to: number): void;

@@ -172,7 +172,6 @@ interface SourcesCardProps {
   onConnect(source: Source): void;
 }
 
-/** Card of the tools that have sent something. */
 function SourcesCard({ sources: { sources }, onConnect }: SourcesCardProps) {
   return (
     <Card

@@ -1,6 +1,5 @@
 import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 
-/** Parts of an alert that a mapping points at. */
 export const MAPPED_PARTS = ['title', 'key', 'status', 'severity', 'link', 'at'] as const;
 
 export type MappedPart = (typeof MAPPED_PARTS)[number];

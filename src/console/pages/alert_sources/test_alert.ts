@@ -15,7 +15,6 @@ export interface TestAlert {
 
 interface TestOptions {
   readonly protocol: string;
-  /** Name of the source. */
   readonly name: string;
   readonly alertKey: string;
   /** Tells tests apart. */

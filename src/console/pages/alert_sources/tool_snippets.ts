@@ -1,4 +1,3 @@
-/** Facts that a snippet is filled with. */
 export interface SnippetFacts {
   /** Beginning of the addresses of all protocols: `https://tocsin.example.com/api/alerts`. */
   readonly address: string;

@@ -51,7 +51,6 @@ const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: n
   ArrowDown: { columns: 0, rows: 1 },
 };
 
-/** Widget with its title and commands. */
 function WidgetFrame({ id, title, leadsTo, isEditing, changes, children }: WidgetFrameProps) {
   const { onNudge, onMove, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
   const serviceId = useContext(DashboardDataContext)?.serviceId ?? null;
@@ -137,7 +136,6 @@ interface DashboardWidgetProps {
   readonly changes: WidgetChanges;
 }
 
-/** A widget in its frame. */
 export const DashboardWidget = memo(function DashboardWidget({ widget, isEditing, changes }: DashboardWidgetProps) {
   return (
     <WidgetFrame

@@ -36,7 +36,6 @@ const UnknownWidget = lazyPart(() => loadOthers().then((m) => m.UnknownWidget));
 const Heatmap = lazyPart(() => import('#console/components/time_chart/heatmap.tsx').then((m) => m.Heatmap));
 const Gauge = lazyPart(() => import('#console/pages/dashboards/gauge.tsx').then((m) => m.Gauge));
 
-/** Content of a widget, by its kind. */
 export function WidgetContent(props: WidgetContentProps) {
   const { widget, dashboardServiceId, queries, answers, group, markers, onRange } = props;
   const queryAnswers = useMemo(() => queries.map((query) => answers.get(keyOfQuery(query))), [queries, answers]);

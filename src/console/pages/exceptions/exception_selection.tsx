@@ -32,7 +32,6 @@ const VERBS: Record<GroupStatus, string> = { resolved: 'Resolve', ignored: 'Igno
 
 interface ExceptionSelectionProps {
   readonly tab: GroupTab;
-  /** Selected rows. */
   readonly groups: readonly ExceptionGroup[];
   /** Number of exceptions that match the filter, loaded or not, by status. */
   readonly counts: Readonly<Record<GroupStatus, number>>;

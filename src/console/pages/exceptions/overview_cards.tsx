@@ -18,7 +18,6 @@ interface CardProps {
   readonly overview: ExceptionOverview;
 }
 
-/** Card of the incidents of the group. */
 export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardProps) {
   if (incidents.length === 0) return null;
   const more = incidentsTotal - incidents.length;
@@ -65,7 +64,6 @@ export function ConditionLink({ serviceId, condition }: ConditionLinkProps) {
 
 const RELEASES_SHOWN = 8;
 
-/** Card of the environments and releases of the events. */
 export function OriginsCard({ overview }: CardProps) {
   const { serviceId, environments, releases, releasesTotal, eventCount } = overview;
   if (environments.length === 0 && releases.length === 0) return null;

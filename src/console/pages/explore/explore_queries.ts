@@ -55,7 +55,6 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
 /** Metric that somebody chooses. */
 export interface ChosenMetric {
   readonly metric: string;
-  /** Quantile of a histogram to show. */
   readonly quantile?: string;
 }
 

@@ -12,7 +12,6 @@ interface ChooseLeadProps {
   readonly onClose: () => void;
 }
 
-/** Dialog that chooses who leads the response. */
 export function ChooseLead({ incident: { incidentId, number, commanderId }, onClose }: ChooseLeadProps) {
   const [userId, setUserId] = useState<string | null>(null);
   const [isMissing, setIsMissing] = useState(false);

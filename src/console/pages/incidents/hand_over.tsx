@@ -19,7 +19,6 @@ import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 type Kind = 'person' | 'policy';
 type Assignees = ResultOf<'list_assignees'>;
 
-/** Person or policy to choose. */
 interface Assignee {
   readonly value: string;
   readonly name: string;

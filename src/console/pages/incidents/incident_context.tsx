@@ -222,7 +222,6 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
   );
 }
 
-/** Name of what was changed, with a link to it. */
 function ChangedThing({ target, children }: { readonly target: string; readonly children: string }) {
   const name = <Name>{children}</Name>;
   if (target.startsWith('rule_')) {
@@ -303,7 +302,6 @@ function MovedMetrics({ incident: { incidentId, serviceId } }: { readonly incide
   );
 }
 
-/** Page of an incident that is not there. */
 export function IncidentNotFound({ incidentId }: { readonly incidentId: string }) {
   return (
     <InOtherOrganization find={(client, orgId) => client.fetchQuery(incidentQuery(orgId, incidentId))}>

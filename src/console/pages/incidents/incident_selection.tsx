@@ -7,7 +7,6 @@ import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
 import { type Matching, PAST, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 
 interface IncidentSelectionProps {
-  /** Number of selected rows. */
   readonly count: number;
   /** Number of open incidents that match the filter, loaded or not. */
   readonly total: number;

@@ -15,7 +15,6 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Card of the name and the password. */
 export function AccountCard() {
   const { user } = useOrganization().session;
   const queryClient = useQueryClient();

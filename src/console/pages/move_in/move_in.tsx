@@ -77,7 +77,6 @@ export function MoveInPage() {
   );
 }
 
-/** Card on how far the move is. */
 function UnderWay({ moveIn, onAnother }: { readonly moveIn: MoveIn; readonly onAnother: () => void }) {
   const { tool, status, progress, fault, createdAt } = moveIn;
   const [tone, label] = STATUSES[status];

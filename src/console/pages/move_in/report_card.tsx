@@ -142,7 +142,6 @@ function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verd
   );
 }
 
-/** Link to what an item became. */
 function HereLink({ here }: { readonly here: ResultOf<'list_move_in_items'>['items'][number]['here'] }) {
   switch (here?.kind) {
     case 'team':

@@ -8,7 +8,6 @@ export interface TurnDraft {
   readonly userIds: readonly string[];
 }
 
-/** Schedule as its form holds it. */
 export interface ScheduleDraft {
   readonly teamId: string;
   /** Name of the team that is created with the schedule, if there is none yet. */

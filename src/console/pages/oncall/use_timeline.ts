@@ -15,14 +15,12 @@ export type ShownSchedule = ScheduleOverTime;
 
 export interface ShownTimeline {
   readonly schedules: readonly ShownSchedule[];
-  /** Number of teams of the organization. */
   readonly teamCount: number;
   /** Returns the name of somebody, or a word for somebody who has left. */
   nameOf(userId: string | null): string;
   readonly colorOf: ColorOf;
   /** Number of schedules that are meant. */
   readonly total: number;
-  /** Number of schedules of the organization. */
   readonly scheduleCount: number;
 }
 

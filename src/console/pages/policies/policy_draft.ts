@@ -4,7 +4,6 @@ import type { Level } from '#modules/exceptions/decide/level.ts';
 import { PAUSE_MINUTES_MAX, POLICY_STEPS_MAX, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 
-/** Step as the editor holds it. */
 export interface DraftStep {
   /** Key that stays with the step when it is moved. */
   readonly key: number;

@@ -44,7 +44,6 @@ interface StepEditorProps {
   readonly count: number;
   /** Id of the policy's team; empty until one is chosen. */
   readonly teamId: string;
-  /** Names of the people this step pages. */
   readonly names: Names;
   readonly faults: StepFaults;
   readonly isOutOfOrder: boolean;

@@ -9,7 +9,6 @@ interface TemplatesProps {
   readonly isDisabled?: boolean;
 }
 
-/** Templates of a new policy. */
 export function Templates({ onChoose, isDisabled = false }: TemplatesProps) {
   return (
     <section className={classes.templates} aria-label="Begin with">

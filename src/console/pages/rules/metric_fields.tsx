@@ -24,7 +24,6 @@ const LabelFields = lazyPart(() => import('#console/pages/rules/label_fields.tsx
 
 prefetchOnInteraction(LabelFields.preload);
 
-/** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
   const text = String(config['metricName'] ?? '');
   const { isQuantile, kind, usual } = useAskedMetric(serviceId, text);

@@ -8,7 +8,6 @@ import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts'
 /** Config of a rule while it is edited: a number that is not complete yet is a text. */
 export type ConfigValues = Readonly<Record<string, string | number>>;
 
-/** Values of the form of a rule. */
 export interface RuleValues {
   readonly name: string;
   readonly kind: RuleKind;

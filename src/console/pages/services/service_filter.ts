@@ -1,6 +1,5 @@
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 
-/** Filter of services in an address. */
 export interface ServiceFilter {
   /** Search text: part of the name or the environment. */
   readonly text?: string | undefined;

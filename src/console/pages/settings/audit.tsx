@@ -155,7 +155,6 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Colum
 
 interface FiltersProps {
   readonly filter: AuditFilter;
-  /** Actions that the log holds. */
   readonly actions: readonly string[];
 }
 

@@ -42,7 +42,6 @@ function startOfDay(day: string | undefined, daysLater: number): string | null {
   return new Date(Number(year), Number(month) - 1, Number(date) + daysLater).toISOString();
 }
 
-/** A choice of days for the filter. */
 interface DaySpan {
   readonly title: string;
   readonly from: string | undefined;

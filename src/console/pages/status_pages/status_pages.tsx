@@ -23,7 +23,6 @@ const StatusPageForm = lazyDialog(() =>
 
 type StatusPage = ResultOf<'list_status_pages'>['statusPages'][number];
 
-/** Page of the status pages of the organization. */
 export function StatusPages() {
   const { org, isAdmin } = useOrganization();
   const { data, error, refetch } = useQuery(actionQuery(org.orgId, 'settings', 'list_status_pages', {}));

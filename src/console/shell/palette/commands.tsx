@@ -19,7 +19,6 @@ import { useNavigation } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { rank } from '#console/shell/palette/palette_query.ts';
 
-/** Pages of on-call that have a tab. */
 const ON_CALL_PAGES = [
   { to: '/oncall/teams', label: 'Teams', icon: IconUsers },
   { to: '/oncall/policies', label: 'Escalation policies', icon: IconStairs },
@@ -55,7 +54,6 @@ export interface RankedGroup extends SpotlightActionGroupData {
   readonly fit: number;
 }
 
-/** Pages that match the text. */
 export function usePages(text: string): RankedGroup {
   const navigate = useNavigate();
   const { isAdmin } = useOrganization();

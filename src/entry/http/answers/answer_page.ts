@@ -74,7 +74,6 @@ export function renderAnswerPage({
 <title>${title} - Tocsin</title><style>${STYLE}</style></head><body><p class="from">Tocsin</p><h1>${title}</h1>${body}${way}${form}</body></html>`;
 }
 
-/** Page of a link that was altered. */
 export const FORGED_LINK: AnswerPage = {
   status: 403,
   heading: 'This link is not valid.',

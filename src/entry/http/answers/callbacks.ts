@@ -20,14 +20,12 @@ const STALE_HOURS = 24;
 /** Time for which callbacks may overtake one another: later, a question of a call that has ended is a replay. */
 const OVERTAKING_MINUTES = 5;
 
-/** Callback about one message. */
 interface MessageCallback {
   readonly provider: CallbackProvider;
   readonly channel: Channel;
   readonly name: string;
   /** Whether it is sent only during a call, and so never after its end. */
   readonly isDuringCall: boolean;
-  /** Returns the body of the answer. */
   answer(notification: NotificationRow, fields: Fields): Promise<string>;
 }
 

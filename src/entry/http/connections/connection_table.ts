@@ -5,7 +5,6 @@ import { addressListOf } from '#entry/http/connections/addresses.ts';
 import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
 
-/** Limits on the number of connections of a listener. */
 export interface ConnectionCounts {
   /**
    * Limit on all connections together. A new one beyond it replaces the oldest that has shown no key, or else one that
@@ -23,7 +22,6 @@ export interface ConnectionCounts {
 export interface ConnectionOptions {
   readonly reachedLimits: ReachedLimits;
   readonly trustedProxies: string | undefined;
-  /** Returns the number of live processes. */
   readonly processes: () => number;
   /** Names of these limits, if not those of HTTP. */
   readonly names?: { readonly inAll: LimitName; readonly ofAddress: LimitName };

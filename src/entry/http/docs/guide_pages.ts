@@ -152,7 +152,6 @@ interface Section {
   readonly title: string;
 }
 
-/** Guide as HTML. */
 export interface Guide extends GuideFile {
   readonly title: string;
   /** Headings of the second level. */
@@ -232,7 +231,6 @@ const ROOT = path.join(import.meta.dirname, '../../../..');
 /** Folder of the guides, which can also be read in the repository. */
 const GUIDES_FOLDER = path.join(ROOT, 'src/docs');
 
-/** Markdown file that is served as a page. */
 interface GuideFile {
   /** Path in the repository, with slashes: `src/docs/on_call.md`. */
   readonly file: string;

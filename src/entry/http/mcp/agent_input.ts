@@ -129,7 +129,6 @@ function takes(schema: Schema, kind: string): boolean {
   return schema.type === undefined || schema.type === kind;
 }
 
-/** Returns the alternative that describes values of this type. */
 function schemaFor(schema: Schema, kind: string): Schema {
   return schema.anyOf?.find((alternative) => takes(alternative, kind)) ?? schema;
 }

@@ -5,7 +5,6 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';
 
-/** Request and its caller. */
 export interface Exchange {
   readonly runtime: ActionRuntime;
   readonly budget: CallBudget;

@@ -92,7 +92,6 @@ function metricPaths(): Record<string, JsonSchema> {
   return Object.fromEntries(METRIC_PROTOCOLS.map(({ path, reference }) => [path, { post: toIngestion(reference) }]));
 }
 
-/** Returns the named schemas of the protocols. */
 export function ingestionSchemas(): Record<string, object> {
   return Object.fromEntries(METRIC_PROTOCOLS.flatMap(({ reference }) => Object.entries(reference.schemas ?? {})));
 }

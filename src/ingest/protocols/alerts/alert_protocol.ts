@@ -4,7 +4,6 @@ import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#modu
 import type { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** A request as a protocol sees it. */
 export interface AlertRequest {
   readonly method: string;
   /** Public address, without its query. */
@@ -98,7 +97,6 @@ export type AlertLookup =
       readonly answer: (alerts: readonly FoundAlert[], count: number) => AlertAnswer;
     };
 
-/** One address of a protocol. */
 export interface AlertEndpoint {
   readonly protocol: AlertSourceName['protocol'];
   readonly methods: readonly string[];

@@ -14,7 +14,6 @@ const END_STREAM = 1;
 /** Pieces of bodies on a connection whose size does not count: short bodies have few. */
 const PIECES_OF_ANY_SIZE = 256;
 
-/** A connection that is paced. */
 export interface Paced extends Duplex {
   /** Lets nothing through from now on, or goes on. What the client sends meanwhile waits in the network. */
   hold(isHeld: boolean): void;

@@ -270,7 +270,6 @@ export class JsonCursor {
     return Number(this.bytes.toString('latin1', start, this.pos));
   }
 
-  /** Reads a boolean. */
   flag(): boolean {
     const isTrue = this.bytes[this.pos] === 0x74;
     this.#skipWord();

@@ -25,7 +25,6 @@ export function toTemporality(value: number): Temporality {
   return value === 2 ? 'cumulative' : 'unspecified';
 }
 
-/** Kinds of data of a metric. */
 export const DATA_KINDS = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
 export type DataKind = (typeof DATA_KINDS)[number];
 

@@ -132,7 +132,6 @@ export function emptyScope(attributes: readonly Label[]): Scope {
   return { name: '', version: '', schemaUrl: '', attributes };
 }
 
-/** The labels that points have from their resource and scope. */
 export class StreamLabels {
   readonly #admission: PointAdmission;
   readonly #labels: LabelCache;

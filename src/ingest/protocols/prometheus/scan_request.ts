@@ -3,7 +3,6 @@ import { decodeText, WIRE, type WireReader } from '#ingest/protocols/body/protob
 
 /** Facts about a request that are needed before its series are decoded. */
 export interface RequestScan {
-  /** The number of series. */
   readonly series: number;
 }
 

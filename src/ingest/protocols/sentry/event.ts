@@ -48,7 +48,6 @@ export interface EventContext {
   readonly trimmed?: readonly TrimmedPart[];
 }
 
-/** An event as its client sent it. */
 export interface SentEvent {
   readonly context: EventContext;
   /** Payload: JSON, unless its client sends anything else. */

@@ -18,7 +18,6 @@ interface Violation {
   readonly data: JsonObject;
 }
 
-/** Reports of a browser. */
 interface SecurityReports {
   /** Violations of a content security policy, as events. */
   readonly events: readonly Buffer[];

@@ -2,7 +2,6 @@ import type { SessionCounts, SessionOutcome } from '#modules/exceptions/decide/s
 import { asCount, asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
-/** The release and environment of an application. */
 interface SessionOrigin {
   readonly release: string;
   /** Environment; empty if the client named none. */

@@ -34,7 +34,6 @@ export interface ReachablePerson extends Person {
   readonly own: Preferences;
 }
 
-/** A member as lists show one. */
 export interface MemberOfOrganization extends ShownPerson {
   readonly role: Role;
   readonly joinedAt: Temporal.Instant;

@@ -241,7 +241,6 @@ async function requireOwner({ caller, stores }: ActionContext): Promise<Id<'user
   throw new AppError('forbidden', 'only owners decide what agents may do');
 }
 
-/** Operations of the console for agents. */
 export const AGENT_OPERATIONS = [
   getAgentWork,
   answerProposal,

@@ -17,7 +17,6 @@ import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 
 type Instant = Temporal.Instant;
 
-/** Facts of an alert that its events change. */
 export interface AlertFacts {
   readonly status: IncidentStatus;
   readonly groupKey: string | null;

@@ -9,7 +9,6 @@ export type FilterTime = 'firstSeenAt' | 'lastSeenAt';
 
 export type Comparison = '=' | '<' | '<=' | '>' | '>=';
 
-/** Condition on an alert. */
 export type AlertFilter =
   | { readonly kind: 'all'; readonly of: readonly AlertFilter[] }
   | { readonly kind: 'any'; readonly of: readonly AlertFilter[] }

@@ -84,7 +84,6 @@ function inOrder(a: SaidEvent, b: SaidEvent): number {
 export interface Repetition {
   /** The longest time between two events of one alert; null before the first repetition. */
   readonly longest: number | null;
-  /** The shortest. */
   readonly shortest: number | null;
 }
 

@@ -101,7 +101,6 @@ interface MailParts {
   readonly text: string;
 }
 
-/** Alert that a mail tells of. */
 interface MailedAlert {
   /** Null for a mail that says nothing of an alert. */
   readonly action: AlertEvent['action'] | null;

@@ -53,7 +53,6 @@ function areTexts(stored: unknown, itemsMax: number, lengthMax: number): boolean
   );
 }
 
-/** Alert that a mapping finds in a body. */
 export interface MappedAlert {
   /** Null for a body that says nothing of an alert. */
   readonly action: 'trigger' | 'acknowledge' | 'resolve' | null;

@@ -5,7 +5,6 @@ import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 export const ROUTES_MAX = 50;
 export const ROUTE_CONDITIONS_MAX = 20;
 
-/** Condition on an alert. */
 export type RouteCondition =
   | { readonly kind: 'severity'; readonly atLeast: string }
   | { readonly kind: 'source'; readonly protocol: string; readonly name?: string }

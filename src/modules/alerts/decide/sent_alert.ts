@@ -3,7 +3,6 @@ import type { AlertEffect } from '#modules/alerts/decide/decide_alert.ts';
 import type { AlertProtocolName } from '#modules/alerts/decide/tools.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** The service that alerts are about. */
 export interface AlertOwner {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
@@ -15,7 +14,6 @@ export interface AlertSourceName {
   readonly name: string;
 }
 
-/** One event of a source. */
 export interface SentAlert {
   readonly source: AlertSourceName;
   readonly event: AlertEvent;
@@ -26,7 +24,6 @@ export interface OwnedAlert extends SentAlert {
   readonly owner: AlertOwner;
 }
 
-/** Outcome of an event. */
 export interface AlertOutcome {
   /** Null for an event about an alert that was never heard of. */
   readonly alertId: Id<'alert'> | null;

@@ -50,7 +50,6 @@ const Mapping = StrictObject(
   },
 );
 
-/** Settings of a source. */
 const SOURCE_SETTING_FIELDS = {
   incidentsPer: Type.Enum(['group', 'alert'], {
     description: 'group: alerts that their tool calls one group share an incident; alert: each has its own',

@@ -10,7 +10,6 @@ import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 /** An alert key as stored: found by hash, shown again by decryption. */
 export type StoredAlertKey = Pick<Row<typeof AlertKeyEntity>, 'keyHash' | 'secret'>;
 
-/** Service to which an alert key gives access. */
 export type AlertTarget = Pick<Row<typeof ServiceEntity>, 'orgId'> & {
   readonly serviceId: Id<'service'>;
   readonly capabilities: readonly Capability[];

@@ -19,7 +19,6 @@ import { AlertBodyEntity, AlertSourceEntity } from '#storage/postgres/entities/a
 
 export type AlertSourceRow = Row<typeof AlertSourceEntity>;
 
-/** Name of a source of a service. */
 export interface SourceName {
   readonly protocol: string;
   readonly name: string;

@@ -23,7 +23,6 @@ import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
 
 export type AlertRow = Row<typeof AlertEntity>;
 
-/** Name of an alert of a service. */
 export interface AlertName {
   readonly sourceId: Id<'alertsource'>;
   readonly scope: string;

@@ -32,7 +32,6 @@ export type LiveConnection = ConnectionRow &
     readonly areStopped: boolean | null;
   };
 
-/** Filter of connections. */
 export interface ConnectionFilter {
   /** Person whose connections are listed; null for everybody's. */
   readonly ofUser: Id<'user'> | null;

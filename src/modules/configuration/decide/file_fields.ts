@@ -56,7 +56,6 @@ const HoursOfWeek = Type.Array(
 
 export type HoursInFile = Static<typeof HoursOfWeek>;
 
-/** One layer of a schedule. */
 export const LAYER_FIELDS = StrictObject({
   name: Name,
   rotation: StrictObject(

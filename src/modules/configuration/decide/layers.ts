@@ -8,7 +8,6 @@ import type { Fault } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
-/** A layer as it is compared. */
 export interface LayerFields {
   /** Empty for the only layer of a schedule, whose name nothing keeps. */
   readonly name: string;
@@ -180,7 +179,6 @@ export function decidedLayers(layers: readonly LayerFields[], ids: LayerIds): La
   }));
 }
 
-/** Returns a layer in the form of the file. */
 export function toLayerInFile(layer: LayerFields, writeMoment: (at: string) => string): LayerInFile {
   const { name, length, turns, startsAt, startWall, activeFrom, endsAt, hours, holidays } = layer;
   return {

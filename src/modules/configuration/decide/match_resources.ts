@@ -130,7 +130,6 @@ function hasSameEnvironment(wanted: WantedResource, present: PresentResource): b
   return wanted.fields.environment === undefined || wanted.fields.environment === present.fields.environment;
 }
 
-/** Returns the name of a resource and where it is, as one text. */
 function placeOf(resource: Pick<WantedResource, 'kind' | 'fields'>): string {
   const { kind, fields } = resource as WantedResource;
   switch (kind) {

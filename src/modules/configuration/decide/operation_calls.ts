@@ -75,7 +75,6 @@ const ID_NAMES: Record<ResourceKind, string> = {
   dashboard: 'dashboardId',
 };
 
-/** Returns the call that makes a change. */
 export function callOf(change: PlannedChange, idOf: IdOf, basisOf: BasisOf): OperationCall {
   const operation = operationOf(change);
   const { action, kind, key, part } = change;

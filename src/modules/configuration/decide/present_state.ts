@@ -140,7 +140,6 @@ export interface ManagedResource {
   readonly kind: ResourceKind;
   readonly key: string;
   readonly resourceId: string;
-  /** Name of the file that was applied. */
   readonly file: string;
   /** Whether a file made it; one that was there before is never deleted by a file. */
   readonly isMade: boolean;

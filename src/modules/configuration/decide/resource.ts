@@ -139,7 +139,6 @@ export interface RouteFields {
   readonly pagesOnRise: boolean;
 }
 
-/** A resource as the file wants it. */
 export type WantedResource = { [Kind in ResourceKind]: WantedOf<Kind> }[ResourceKind];
 
 export interface WantedOf<Kind extends ResourceKind> {

@@ -132,7 +132,6 @@ export function fileOf(state: OrganizationState, now: Temporal.Instant): Configu
   };
 }
 
-/** Returns the YAML of a file. */
 export function fileText(file: ConfigurationFile): string {
   const document = new Document(file, { aliasDuplicateObjects: false });
   document.commentBefore = ' Configuration of Tocsin. "tocsin config plan FILE" shows what applying it would change.';

@@ -171,7 +171,6 @@ const listConfigurationFiles = defineOperation({
   },
 });
 
-/** Operations of configuration files and of what they manage. */
 export const CONFIGURATION_OPERATIONS = [
   addPerson,
   keepSentryDsn,

@@ -2,7 +2,6 @@
 export const ASK_EVERY_DAYS = 3;
 export const ASKS_MAX = 5;
 
-/** State of a person in a campaign. */
 export const NUMBER_STATES = ['no_number', 'unconfirmed', 'untested', 'done'] as const;
 
 export type NumberState = (typeof NUMBER_STATES)[number];

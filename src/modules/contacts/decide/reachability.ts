@@ -40,7 +40,6 @@ interface OnDuty {
   readonly scheduleIds: readonly Id<'schedule'>[];
 }
 
-/** A team as it stands. */
 interface TeamReach {
   readonly members: readonly { readonly id: Id<'member'>; readonly userId: UserId }[];
   readonly policies: readonly {

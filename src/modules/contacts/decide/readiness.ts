@@ -28,7 +28,6 @@ export interface Reach {
   readonly devicesSince: Instant | null;
 }
 
-/** The channels of the installation. */
 export interface OfferedChannels {
   readonly configured: ReadonlySet<Channel>;
   /** Channels whose messages go to the phone simulator. */

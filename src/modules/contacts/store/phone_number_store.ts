@@ -5,7 +5,6 @@ import { PhoneCodeEntity } from '#storage/postgres/entities/messages.ts';
 
 const CODE = ['notificationId', 'phone', 'code', 'wrongTries'] as const;
 
-/** A code on its way to a phone. */
 export type PhoneCode = Pick<Row<typeof PhoneCodeEntity>, (typeof CODE)[number]>;
 
 /** Claim to a number, as far as a message from it speaks for somebody. */

@@ -5,7 +5,6 @@ import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 
-/** A metric that a service sends. */
 export interface SentMetric {
   readonly metricName: string;
   /** Whether it stands for the series of a histogram, none of which has its name. */

@@ -27,7 +27,6 @@ export type WidgetKind = (typeof WIDGET_KINDS)[number];
 
 const METRIC_KINDS: readonly WidgetKind[] = ['series', 'number', 'table', 'heatmap'];
 
-/** Whether widgets of the kind have queries for metrics. */
 export function isOfMetrics(kind: WidgetKind | null): boolean {
   return METRIC_KINDS.some((candidate) => candidate === kind);
 }
@@ -55,7 +54,6 @@ const KIND_NAMES: Readonly<Record<string, WidgetKind>> = {
   'on-call': 'oncall',
 };
 
-/** Query of a widget for a metric. */
 export interface WidgetQuery {
   /** Service of the metric; null for the dashboard's own. */
   readonly serviceId: string | null;
@@ -75,7 +73,6 @@ export interface GridPlace {
   readonly h: number;
 }
 
-/** A widget as the console reads it. */
 export interface Widget {
   /** Id that stays with the widget once it was saved here; before that, its position in the layout. */
   readonly id: string;

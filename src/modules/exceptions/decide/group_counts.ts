@@ -1,12 +1,10 @@
 import { Temporal } from '#kernel/time.ts';
 
-/** Number of events with a value. */
 export interface ValueCount {
   readonly value: string;
   readonly count: number;
 }
 
-/** Events and users of a group in one release. */
 export interface ReleaseCount {
   readonly release: string;
   readonly events: number;

@@ -131,7 +131,6 @@ function isObject(json: Json): json is { readonly [name: string]: Json } {
   return typeof json === 'object' && json !== null && !isList(json);
 }
 
-/** Lists of settings for exceptions, as they are stored. */
 type StoredLists = Pick<ExceptionSettings, 'filters' | 'patterns' | 'secretNames'> & {
   readonly assignmentRules: readonly AssignmentRule[];
 };

@@ -52,7 +52,6 @@ export interface TrackerSettings {
   readonly issueType: string | null;
 }
 
-/** Request to the API of a tracker. */
 export interface TrackerRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -60,7 +59,6 @@ export interface TrackerRequest {
   readonly body?: string;
 }
 
-/** An issue as its tracker shows it. */
 export interface TrackedIssue {
   /** Number or key that people say: `42`, `SHOP-42`. */
   readonly number: string;
@@ -91,7 +89,6 @@ export function projectRequest(tracker: TrackerSettings, token: string): Tracker
   return requestOf(tracker, token, 'GET', path[kind]);
 }
 
-/** Returns the request that creates an issue. */
 export function newIssueRequest(tracker: TrackerSettings, token: string, text: IssueText): TrackerRequest {
   const { kind, project, issueType } = tracker;
   const title = text.title;
@@ -114,7 +111,6 @@ export function newIssueRequest(tracker: TrackerSettings, token: string, text: I
   }
 }
 
-/** Returns the request that reads an issue. */
 export function issueRequest(tracker: TrackerSettings, token: string, number: string): TrackerRequest {
   const { kind, project } = tracker;
   const path = {

@@ -25,7 +25,6 @@ function overflowing(occurrence: Occurrence): Occurrence {
   return { ...occurrence, headline: HEADLINE };
 }
 
-/** An event on its way to its group. */
 export interface SeenEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
@@ -43,7 +42,6 @@ export function groupKeyOf(serviceId: Id<'service'>, key: string): string {
   return `${serviceId} ${key}`;
 }
 
-/** Returns the events of each group, by key. */
 export function eventsByGroup(events: readonly SeenEvent[]): Map<string, GroupEvents> {
   const byGroup = new Map<string, [SeenEvent, ...SeenEvent[]]>();
   for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.occurrence.at, b.occurrence.at))) {

@@ -11,7 +11,6 @@ export interface Snooze {
   readonly users: number | null;
 }
 
-/** Events of a group since it was snoozed. */
 export interface SnoozeProgress {
   readonly events: number;
   readonly users: number;

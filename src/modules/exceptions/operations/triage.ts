@@ -97,7 +97,6 @@ export const TRIAGE_EXAMPLE: Static<typeof TriageView> = {
   },
 };
 
-/** Facts from which triage is made. */
 export interface TriageFacts {
   readonly group: ExceptionGroupRow;
   readonly totals: GroupTotals;

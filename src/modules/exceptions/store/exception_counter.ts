@@ -71,7 +71,6 @@ export interface ServiceEvents {
   readonly keptSince: Temporal.Instant;
 }
 
-/** Counts of a group in one release and environment. */
 interface OriginCount extends ReleaseCount {
   readonly environment: string;
 }

@@ -32,7 +32,6 @@ const GROUP = columns(ExceptionGroupEntity, 'g', allBut(ExceptionGroupEntity, 'k
 /** A group as people see it. */
 export type ExceptionGroupRow = Omit<Row<typeof ExceptionGroupEntity>, 'key'> & Retention;
 
-/** A group with what is part of it. */
 export type WholeGroup = ExceptionGroupRow & { readonly mergedIds: readonly Id<'group'>[] };
 
 /** Position of a group, with what says which of its events are still kept. */
@@ -68,7 +67,6 @@ export interface ListedGroupRow extends Pick<ExceptionGroupRow, (typeof LISTED)[
 /** Columns that a decision replaces. */
 const REPLACED = ['status', 'statusChangedAt', 'resolvedInRelease', 'regressedAt'] as const;
 
-/** A decision about the status of a group. */
 interface StatusDecision {
   readonly status: GroupStatus;
   readonly fix?: Fix | null;

@@ -7,7 +7,6 @@ import { deleteRows } from '#storage/clickhouse/expired_rows.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
 import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
-/** An event that has found its group. */
 export interface GroupedEvent {
   readonly serviceId: Id<'service'>;
   readonly groupId: Id<'group'>;

@@ -18,7 +18,6 @@ interface ReleaseGroups {
   readonly resolved: number;
 }
 
-/** Role of a release for a group. */
 type GroupNews = 'new' | 'regressed' | 'resolved';
 
 /** Stores in which releases groups begin, come back and are fixed. */

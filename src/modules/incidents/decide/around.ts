@@ -1,4 +1,3 @@
-/** Event around an incident. */
 export interface Around {
   readonly atMs: number;
   /** Whether it concerns the service of the incident. */

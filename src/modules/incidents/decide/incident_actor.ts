@@ -15,7 +15,6 @@ interface ActorFields {
   readonly byLink?: true;
 }
 
-/** Returns the name of a person. */
 type NameOf = (userId: string) => string;
 
 /** Returns the person by name, with the app or key that they used; or the key of the organization. */

@@ -14,7 +14,6 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** The policy or person that takes the incident over. */
 export type Assignee =
   | { readonly kind: 'policy'; readonly steps: readonly EscalationStep[] }
   | { readonly kind: 'person'; readonly userId: Id<'user'>; readonly channels: readonly Channel[] };
@@ -25,7 +24,6 @@ export interface Reassignment {
   readonly timers: readonly PlannedStep[];
 }
 
-/** State of an escalation when it is reassigned. */
 export interface EscalationAtReassignment {
   readonly steps: readonly EscalationStep[];
   readonly timers: readonly StepTimerRow[];

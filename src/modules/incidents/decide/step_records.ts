@@ -12,7 +12,6 @@ export interface StepTimerRow extends StepState {
   readonly reason: string | null;
 }
 
-/** A page in the notification log. */
 interface LoggedPage {
   readonly stepIndex: number | null;
   readonly userId: string;

@@ -12,7 +12,6 @@ interface Entry {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Returns the name of a person. */
 type NameOf = (userId: unknown) => string;
 
 /** Limit on the people named; further ones are counted. */

@@ -13,7 +13,6 @@ export interface LoadPage {
   readonly wakes: boolean;
 }
 
-/** An incident that paged. */
 export interface LoadIncident {
   readonly id: string;
   readonly ruleId: Id<'rule'> | null;

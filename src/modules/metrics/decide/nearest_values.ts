@@ -2,7 +2,6 @@ import { boundText } from '#modules/metrics/decide/quantile.ts';
 import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 
-/** Values of the labels of a metric. */
 export type ValuesOfLabels = ReadonlyMap<string, readonly string[]>;
 
 const NEAREST_MAX = 3;

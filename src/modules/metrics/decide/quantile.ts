@@ -337,7 +337,6 @@ export function boundText(text: string): string {
   return NUMERAL.test(text) ? String(Number(text)) : text;
 }
 
-/** The value of a label as it is stored. */
 export function labelText(label: string, value: string): string {
   return NUMBER_LABELS.has(label) ? boundText(value) : value;
 }

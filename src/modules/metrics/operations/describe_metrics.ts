@@ -57,7 +57,6 @@ const MetricEntryView = Type.Object({
   ),
 });
 
-/** Lists the metrics for the explorer. */
 export const describeMetrics = defineOperation({
   name: 'describe_metrics',
   summary: 'List the metrics of a service page by page, each with its kind, its number of series and its last hour.',

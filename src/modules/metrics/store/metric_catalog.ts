@@ -10,7 +10,6 @@ import { senderOf, withoutBounds } from '#modules/metrics/store/bucket_text.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 
-/** A metric that a service sends. */
 export interface MetricEntry {
   readonly name: string;
   readonly lastAt: Temporal.Instant;

@@ -18,7 +18,6 @@ import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
 import { withPredecessors } from '#modules/metrics/store/predecessors.ts';
 import { planParameters, rolledUpValues } from '#modules/metrics/store/rollup_query.ts';
 
-/** Query for an aggregate of a metric. */
 export interface MetricQuery {
   readonly serviceId: Id<'service'>;
   readonly selector: MetricSelector;

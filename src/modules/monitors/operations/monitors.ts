@@ -25,7 +25,6 @@ import {
 import { opensMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
 import type { MonitorRow, MonitorRun } from '#modules/monitors/store/monitor_store.ts';
 
-/** Number of runs of a monitor that are shown. */
 const SHOWN_RUNS = 20;
 
 const RunView = Type.Object({

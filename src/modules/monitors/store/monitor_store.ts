@@ -130,7 +130,6 @@ export class MonitorStore extends PostgresStore {
       .execute();
   }
 
-  /** Deletes the monitor with its runs. */
   async delete(monitorId: Id<'monitor'>): Promise<void> {
     await this.deleteFrom('monitors').where('id', '=', monitorId).execute();
   }

@@ -17,7 +17,6 @@ export interface MovedItem {
 /** Limit on the sentences that one item collects. */
 const SENTENCES_MAX = 20;
 
-/** An item that was read, with the verdicts on it. */
 class Item {
   readonly kind: string;
   readonly id: string;

@@ -183,7 +183,6 @@ export class Moved {
     return this.#teams.get(id)?.key ?? null;
   }
 
-  /** Returns the people of a team of the file. */
   membersOf(id: string): string[] {
     return [...(this.#teams.get(id)?.members.keys() ?? [])];
   }

@@ -13,7 +13,6 @@ import { readPagerDuty } from '#modules/moving_in/decide/pagerduty/read_pagerdut
 import type { Moved, ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 
-/** A tool that people move in from. */
 export interface MoveInTool {
   readonly title: string;
   /** Turns answers or files into a file; null if none of them belongs to the tool. */

@@ -17,7 +17,6 @@ export type ClaimedNotification = NotificationRow & {
 
 export type DueMessage = Pick<NotificationRow, 'id' | 'orgId' | 'channel'>;
 
-/** Recent health of a channel. */
 export interface ChannelHealth extends ChannelHistory {
   readonly channel: Channel;
   readonly lastFailure: string | null;

@@ -6,7 +6,6 @@ import type { UserRow } from '#modules/accounts/store/people_store.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 
-/** An account to create. */
 interface NewAccount {
   readonly email: string;
   readonly name: string;

@@ -4,7 +4,6 @@ export const READS_MAX = 20;
 /** Longest search text, in characters. */
 export const SEARCH_LENGTH_MAX = 200;
 
-/** Limit on the weeks in a rotation preview. */
 export const PREVIEW_WEEKS_MAX = 12;
 
 /** Longest title of a declared incident, in characters. */

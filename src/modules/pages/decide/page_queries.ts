@@ -1,7 +1,6 @@
 /** Number of services on a page of the service list. */
 export const SERVICES_PAGE = 100;
 
-/** Number of releases on a page of the release list. */
 export const RELEASES_PAGE = 10;
 
 /** Number of open incidents, and of exceptions in each order, that a service's page shows. */

@@ -1,6 +1,5 @@
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 
-/** Events of which places are told. */
 export const PLACE_EVENTS = [
   'triggered',
   'acknowledged',
@@ -70,7 +69,6 @@ interface PlaceNote {
   readonly at: string;
 }
 
-/** Content of a message to a place. */
 export type PlaceContent =
   | { readonly kind: 'incident'; readonly event: PlaceEvent; readonly incident: PlaceIncident }
   | { readonly kind: 'note'; readonly incident: PlaceIncident; readonly note: PlaceNote }

@@ -7,7 +7,6 @@ import { ChatAccountEntity } from '#storage/postgres/entities/places.ts';
 
 export type ChatAccountRow = Row<typeof ChatAccountEntity>;
 
-/** A chat account at its vendor. */
 export interface ChatIdentity {
   readonly orgId: Id<'org'>;
   readonly kind: ChatPlace;

@@ -23,7 +23,6 @@ export class PlaceStore extends PostgresStore {
     return await this.#places().where('p.org_id', '=', orgId).orderBy('p.name').limit(PLACES_MAX).execute();
   }
 
-  /** Lists the places of these organizations that are on. */
   async listOn(orgIds: readonly Id<'org'>[]): Promise<PlaceRow[]> {
     if (orgIds.length === 0) return [];
     return await this.#places().where('p.org_id', 'in', orgIds).where('p.is_on', '=', true).execute();

@@ -19,7 +19,6 @@ interface PersonCost {
   readonly nights: number;
 }
 
-/** Cost of incidents for the people they page. */
 export interface EscalationCost {
   readonly pages: number;
   readonly nights: number;

@@ -14,7 +14,6 @@ export interface Repeats extends Repetition {
   readonly done: number;
 }
 
-/** The timer of a step. */
 interface Timer {
   readonly stepIndex: number;
   readonly dueAt: Instant;

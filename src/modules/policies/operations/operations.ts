@@ -4,7 +4,6 @@ import { getEscalationPolicy, searchEscalationPolicies } from '#modules/policies
 import { replaceEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
 import { previewEscalation, simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 
-/** Operations of the console for escalation policies. */
 export const POLICY_OPERATIONS = [
   searchEscalationPolicies,
   getEscalationPolicy,

@@ -10,7 +10,6 @@ export interface KeptContact {
   readonly emailEnabled: boolean;
 }
 
-/** Place of a person in a team. */
 export interface KeptPlace extends KeptContact {
   readonly teamId: Id<'team'>;
 }

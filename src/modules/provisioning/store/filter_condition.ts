@@ -6,7 +6,6 @@ import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
-/** An attribute as filters compare it. */
 export interface Compared {
   readonly type: 'text' | 'exact' | 'boolean' | 'instant';
   readonly value: Expression<unknown>;

@@ -40,7 +40,6 @@ export interface ProvisionedUser extends Pick<ScimUserRow, 'externalId' | 'suspe
   readonly updatedAt: Temporal.Instant;
 }
 
-/** Person with their groups of the identity provider. */
 export interface FoundUser extends ProvisionedUser {
   readonly groups: readonly Pick<ScimGroupRow, 'id' | 'displayName' | 'teamId'>[];
 }

@@ -18,7 +18,6 @@ export interface GroupMember {
   readonly name: string;
 }
 
-/** Group as lists show one. */
 export type ListedGroup = ScimGroupRow & { readonly memberCount: number };
 
 /** Role of a member, and those that the mapped groups of the person give. */

@@ -211,5 +211,4 @@ function timeOf(at: string): Temporal.Instant {
   }
 }
 
-/** Operations of the console on releases and deploys. */
 export const RELEASE_OPERATIONS = [listReleases, compareReleases, recordDeploy] as const;

@@ -4,7 +4,6 @@ import zlib from 'node:zlib';
 import type { Id } from '#kernel/ids.ts';
 import type { ArtifactStore } from '#modules/releases/store/artifact_store.ts';
 
-/** A file in the archive. */
 export interface ZipEntry {
   readonly name: string;
   readonly method: number;
@@ -57,7 +56,6 @@ export async function listZipEntries(file: UploadedBytes): Promise<ZipEntry[]> {
   return entries;
 }
 
-/** A file of the archive as it is packed there. */
 export interface PackedFile {
   readonly name: string;
   readonly method: number;

@@ -9,7 +9,6 @@ const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number
   '<=': (value, threshold) => value <= threshold,
 };
 
-/** Value that a rule measured. */
 export interface MeasuredValue {
   /** The aggregate over the window; null without data. */
   readonly value: number | null;

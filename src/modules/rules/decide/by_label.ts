@@ -31,7 +31,6 @@ function shortened(text: string): string {
   return `${text.slice(0, TEXT_LENGTH_MAX)}…${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-/** A part of a rule with what was measured of it. */
 export interface MeasuredPart {
   /** Empty text for the whole rule. */
   readonly part: string;

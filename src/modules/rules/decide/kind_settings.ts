@@ -122,7 +122,6 @@ export const RULE_GUIDANCE_DEFAULTS: RuleGuidance = { description: null, runbook
 export const DESCRIPTION_LENGTH_MAX = 2_000;
 export const RUNBOOK_LENGTH_MAX = 1_000;
 
-/** Returns the guidance that settings hold. */
 export function guidanceOf(settings: Partial<RuleGuidance> | null): RuleGuidance {
   const { description = null, runbookUrl = null } = settings ?? {};
   // Settings are read as they are stored, so the address is checked again.

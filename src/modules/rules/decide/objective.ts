@@ -88,7 +88,6 @@ function sideFault(text: string): string | null {
   }
 }
 
-/** Budget of an objective so far. */
 export interface Budget {
   /** Share of requests that went well, in percent. */
   readonly goodPercent: number;

@@ -31,7 +31,6 @@ export interface RuleKindDeclaration<Config extends object> {
   readonly labels: { readonly [Name in keyof Config]: string };
   /** Property that holds a metric's name with its label selector; rules of this kind look at points of that metric. */
   readonly selector?: string;
-  /** Returns the condition of a rule as a sentence. */
   condition(config: Config): string;
 }
 

@@ -84,7 +84,6 @@ interface Condition {
   readonly config: RuleConfig;
 }
 
-/** Returns the condition of a rule as a sentence. */
 export function conditionText({ kind, config }: Condition): string {
   const declaration: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
   return declaration.condition(config);

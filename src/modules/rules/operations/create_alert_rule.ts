@@ -47,7 +47,6 @@ export const createAlertRule = defineAction({
   handle: (input, context) => insertRule(input, null, context),
 });
 
-/** Fields of a new rule. */
 interface NewRule {
   readonly serviceId: string;
   readonly name: string;

@@ -22,7 +22,6 @@ export interface RuleOfPolicy {
   readonly enabled: boolean;
   readonly serviceId: Id<'service'>;
   readonly serviceName: string;
-  /** Number of rules of the policy. */
   readonly ruleCount: number;
 }
 

@@ -16,7 +16,6 @@ interface Piece {
   readonly until: number;
 }
 
-/** Finds the piece of a layer at an instant. */
 export type PieceFinder = (ms: number) => Piece;
 
 const NOBODY: readonly UserId[] = [];

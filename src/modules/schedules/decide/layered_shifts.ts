@@ -114,7 +114,6 @@ export function* eachFinalShiftBetween(
   }
 }
 
-/** Decides who is on call in a schedule. */
 export function onCallOfSchedule(schedule: LayeredSchedule, now: Instant, isPresent: IsPresent): OnCall {
   const find = stretchFinder(schedule, isPresent);
   const current = find(now.epochMilliseconds, true);
@@ -163,7 +162,6 @@ export interface SortedGaps {
   readonly holidays: readonly Gap[];
 }
 
-/** Whether holidays switch the layer off. */
 const isOffOnHolidays = ({ holidays }: Layer): boolean => holidays?.on === 'silent';
 
 /** Returns the times of `sortedGaps` that are holidays; computes nothing for a schedule without any. */

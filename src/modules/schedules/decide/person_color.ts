@@ -1,4 +1,3 @@
-/** Colour and mark of a person. */
 interface PersonColor {
   /** Background for the name, for each scheme. */
   readonly light: string;
@@ -30,7 +29,6 @@ export const PERSON_COLORS: readonly PersonColor[] = (
   ] as const
 ).map(([light, dark], number) => ({ light, dark, mark: MARKS[number >> 2] ?? 'none' }));
 
-/** Returns the colour with a number. */
 export function personColor(number: number): PersonColor {
   const color = PERSON_COLORS[number % PERSON_COLORS.length];
   if (color === undefined) throw new Error(`${number} is not the number of a colour`);

@@ -59,7 +59,6 @@ const LayerInput = StrictObject({
   holidays: Type.Optional(nullable(HolidaysInput)),
 });
 
-/** Fields that the editor of a schedule sends. */
 export const LAYERS_FIELDS = {
   timezone: FreeText,
   layers: Type.Array(LayerInput, {

@@ -23,7 +23,6 @@ import {
 } from '#modules/schedules/operations/schedule_layers.ts';
 import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 
-/** Operations of the console on schedules and shifts. */
 export const SCHEDULE_OPERATIONS = [
   deleteScheduleOverride,
   getOnCallTimeline,

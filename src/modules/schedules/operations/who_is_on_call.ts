@@ -48,7 +48,6 @@ const AHEAD_DAYS = 28;
 const SHIFTS_MAX = 24 * AHEAD_DAYS + 1;
 const OVERRIDES_MAX = 200;
 
-/** A schedule with its shifts ahead. */
 const ScheduleAheadView = Type.Object({
   ...ScheduleOnCallView.properties,
   shifts: Type.Array(

@@ -25,7 +25,6 @@ export type NewSchedule = Pick<
 export type NewOverride = Pick<ScheduleOverrideRow, 'userId' | 'startAt' | 'endAt'> &
   Partial<Pick<ScheduleOverrideRow, 'layerId'>>;
 
-/** An override with the schedule that it belongs to. */
 export type OverrideOfSchedule = Override & { readonly scheduleId: Id<'schedule'> };
 
 /** The schedule as the decisions about who is on call see it. */

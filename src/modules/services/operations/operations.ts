@@ -9,7 +9,6 @@ import {
 import { revealIngestKey } from '#modules/services/operations/rotate_ingest_key.ts';
 import { searchServices } from '#modules/services/operations/list_services.ts';
 
-/** Operations of the console on services. */
 export const SERVICE_OPERATIONS = [
   revealIngestKey,
   editService,

@@ -92,5 +92,4 @@ export const setServiceShadow = defineOperation({
   },
 });
 
-/** Operations of the console on shadow mode. */
 export const SHADOW_OPERATIONS = [getShadowMode, setServiceShadow, setOrganizationShadow, compareWithTool] as const;

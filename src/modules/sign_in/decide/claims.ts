@@ -30,7 +30,6 @@ export function proofRecordOf(domain: string, token: string): { readonly name: s
 /** Words of a provider about a person. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A person as their provider describes them. */
 export interface Profile {
   /** Identifies the person at the provider for good; mail addresses change hands. */
   readonly subject: string;

@@ -72,7 +72,6 @@ export function historyStart(now: Temporal.Instant): Temporal.Instant {
   return startOfDay(now).subtract({ hours: 24 * (HISTORY_DAYS - 1) });
 }
 
-/** Returns what a page shows at a time. */
 export function pageStateOf(
   { title, about, isPublic, components, publications }: PageContent,
   now: Temporal.Instant,

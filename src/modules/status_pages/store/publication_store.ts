@@ -88,7 +88,6 @@ export class PublicationStore extends PostgresStore {
     return row.id;
   }
 
-  /** Finds an update with what was published. */
   async findUpdate(
     updateId: string,
   ): Promise<(UpdateRow & Pick<PublicationRow, 'pageId' | 'title' | 'serviceIds'>) | null> {

@@ -101,7 +101,6 @@ export class StatusPageStore extends PostgresStore {
     );
   }
 
-  /** Replaces the services of a page. */
   async replaceComponents(
     { id: pageId, orgId }: Pick<StatusPageRow, 'id' | 'orgId'>,
     components: readonly NewComponent[],

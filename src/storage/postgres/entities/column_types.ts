@@ -11,7 +11,6 @@ export function table<const Name extends string, const Columns extends Record<st
   return defineEntity({ name, tableName: name, properties });
 }
 
-/** The id of something of this kind. */
 export const id = <K extends Kind>() => p.text().$type<Id<K>>();
 
 /** A text that is one of a few, or is typed more narrowly for another reason. */

@@ -4,7 +4,6 @@ import type { ResourceKind } from '#modules/configuration/decide/resource.ts';
 import type { UnreadableKind } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import { id, instant, table, text } from '#storage/postgres/entities/column_types.ts';
 
-/** The key that a configuration file has for a resource. */
 export const ManagedResourceEntity = table('managed_resources', {
   orgId: id<'org'>().primary(),
   kind: text<ResourceKind>().primary(),
@@ -12,7 +11,6 @@ export const ManagedResourceEntity = table('managed_resources', {
   resourceId: p.text(),
   /** Name of the file that was applied last. */
   file: p.text(),
-  /** Whether a file made the resource. */
   isMade: p.boolean(),
   createdAt: instant(),
   updatedAt: instant(),

@@ -4,7 +4,6 @@ import type { Commit } from '#modules/releases/decide/release.ts';
 import type { Id } from '#kernel/ids.ts';
 import { bigint, bytes, id, instant, jsonColumn, table, text } from '#storage/postgres/entities/column_types.ts';
 
-/** A release of one service. */
 export const ReleaseEntity = table('releases', {
   serviceId: id<'service'>().primary(),
   version: p.text().primary(),

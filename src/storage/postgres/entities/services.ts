@@ -77,7 +77,6 @@ export const IngestRefusalEntity = table('ingest_refusals', {
 
 export const MetricTypeEntity = table('metric_types', {
   serviceId: id<'service'>().primary(),
-  /** Name of the metric family. */
   name: p.text().primary(),
   /** Type in the numbers of Prometheus, as with `before`. */
   type: p.integer(),

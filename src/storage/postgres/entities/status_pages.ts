@@ -37,7 +37,6 @@ export const StatusPublicationEntity = table('status_publications', {
   incidentId: id<'incident'>().strictNullable(),
   title: p.text(),
   impact: text<Impact>(),
-  /** Services of the page that it affects. */
   serviceIds: jsonColumn<readonly string[]>(),
   beganAt: instant(),
   endedAt: instant().strictNullable(),

@@ -5,7 +5,6 @@ import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { finish } from '#kernel/cooperative_task.ts';
 import fc from '#test/kit/properties.ts';
 
-/** Returns what the cursor reads, as values. */
 function valueAt(cursor: JsonCursor): unknown {
   if (cursor.isObject) {
     const entries: [string, unknown][] = [];

@@ -13,7 +13,6 @@ interface AssignDialogProps {
   readonly onClose: (isDone: boolean) => void;
 }
 
-/** Dialog that assigns exceptions to a person or a team. */
 export function AssignDialog({ groupIds, onClose }: AssignDialogProps) {
   const [kind, setKind] = useState<'person' | 'team'>('person');
   const [userId, setUserId] = useState<string | null>(null);

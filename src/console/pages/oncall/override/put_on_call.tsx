@@ -28,7 +28,6 @@ interface PutOnCallProps {
   readonly userId: string | null;
   /** Schedules that the page shows; others are found by their name. */
   readonly schedules: readonly Schedule[];
-  /** Number of schedules of the organization. */
   readonly scheduleCount: number;
   readonly onClose: () => void;
 }

@@ -18,7 +18,6 @@ const ConnectProvider = lazyDialog(async () => {
   return (await import('#console/pages/settings/sign_in/connect_provider.tsx')).ConnectProvider;
 });
 
-/** Card of the provider of the organization. */
 export function ProviderCard({ settings }: { readonly settings: SignInSettings }) {
   const { org } = useOrganization();
   const { connection, redirectUri, signOutUri, logoutUri, signInLink } = settings;

@@ -200,7 +200,6 @@ const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 /** Level of overrides, above that of every shift. */
 const OVERRIDE_LEVEL = 1_000;
 
-/** A shift of OnCall, read. */
 interface OnCallShift {
   readonly id: string;
   readonly name: string;

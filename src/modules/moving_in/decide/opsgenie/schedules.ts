@@ -289,7 +289,6 @@ function isWallClock(
   );
 }
 
-/** A rotation, read. */
 interface OpsgenieRotation {
   readonly id: string;
   readonly name: string;

@@ -11,7 +11,6 @@ export interface Matcher {
   readonly value: string;
 }
 
-/** A route of a tree of routes. */
 export interface RouteNode {
   readonly id: string;
   readonly name: string;

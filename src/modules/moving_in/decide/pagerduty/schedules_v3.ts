@@ -16,7 +16,6 @@ import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/movin
 import { isoOf } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
-/** An event of a rotation, read. */
 interface ShiftEvent {
   readonly id: string;
   readonly name: string;

@@ -1,6 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
 
-/** An upload that waits to be read. */
 export interface WaitingUpload {
   readonly id: Id<'bundle'>;
   readonly orgId: Id<'org'>;
