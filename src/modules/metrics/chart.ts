@@ -10,6 +10,7 @@ import {
   cutRange,
   widenForRates,
   widenToColumns,
+  withoutBegun,
 } from '#modules/metrics/decide/buckets.ts';
 import { rangeOf } from '#modules/metrics/decide/exponential_buckets.ts';
 import { bucketsOfHistogram, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
@@ -92,6 +93,7 @@ interface WantedChart {
   readonly pixels: number;
 }
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -118,15 +120,24 @@ export async function readChart(
   const service = await stores.services.get(caller.orgId, serviceId);
   const offset = offsetDays * DAY_MS;
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
-  if (isHeatmap) return await heatmap();
-  const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
+  const span = { fromMs: from.epochMilliseconds - offset, toMs: to.epochMilliseconds - offset };
+  const sent = isHeatmap ? expression.sides.map(bucketsOfHistogram) : expression.sides;
   const isRatio = expression.sides.length > 1;
-  const { aggregation, isRate } = wanted === null ? await usual() : { aggregation: wanted, isRate: isRateWanted };
+  const [intervalMs, { aggregation, isRate }] = await Promise.all([
+    metrics.findInterval(service.id, sent, span),
+    wanted !== null || isHeatmap ? { aggregation: wanted ?? 'sum', isRate: isRateWanted } : usual(),
+  ]);
+  if (isHeatmap) return await heatmap();
+  const cut = cutRange(span.fromMs, span.toMs, pixels, intervalMs);
   const isManyRatios = splitBy !== null && isRatio;
   const [side] = expression.sides;
   const isOne = !isRatio && quantileQuestionOf(side) === null;
   const isRateShown = isRate && aggregation === 'sum' && isOne;
-  const { columnMs, ...buckets } = isRateShown ? widenForRates(cut) : isManyRatios ? widenToColumns(cut) : cut;
+  const widened = isRateShown ? widenForRates(cut) : isManyRatios ? widenToColumns(cut) : cut;
+  // Until it is over, a bucket lacks time, and those who have not sent yet: a total would end with a dip that is none.
+  const isTotal = isOne && ['sum', 'last', 'count'].includes(aggregation);
+  const needsWhole = isRateShown || (isTotal && widened.stepMs <= Math.max(MINUTE_MS, intervalMs));
+  const { columnMs, ...buckets } = needsWhole ? withoutBegun(widened, now.epochMilliseconds) : widened;
   const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
   const ranked =
     splitBy === null ? null : await rankExpression(metrics, query, expression, { label: splitBy, limit: top });
@@ -176,7 +187,7 @@ export async function readChart(
       throw invalidInput([{ path: 'metricName', message: 'a heatmap is of one histogram: leave the division out' }]);
     }
     const buckets = bucketsOfHistogram(selector);
-    const columns = cutForHeatmap(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
+    const columns = cutForHeatmap(span.fromMs, span.toMs, pixels, intervalMs);
     const asked = { serviceId: service.id, selector, aggregation: 'sum', buckets: columns, split: null } as const;
     const { starts, rows } = await metrics.queryHeatmap({ ...asked, columnMs: null, keptSince });
     const series = rows.map(({ from: above, to: upTo, counts }) => {

@@ -7,7 +7,6 @@ import { describeMetrics } from '#modules/metrics/operations/describe_metrics.ts
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -52,7 +51,7 @@ describe('a chart', () => {
         labels: { a: '2' },
         kind: 'counter',
         minutes: 60,
-        everySeconds: 20,
+        everySeconds: 15,
         value: (step) => (step * 3) % 170,
       },
     );
@@ -196,25 +195,6 @@ describe('a chart', () => {
       code: 'invalid_input',
     });
   });
-});
-
-test('a chart is cut in steps that divide a day, and never in more than 43,200', () => {
-  const length = fc.integer({ min: 1, max: 400 * 1_440 });
-  fc.assert(
-    fc.property(length, fc.integer({ min: 0, max: 4e12 }), fc.integer({ min: 20, max: 4_000 }), (minutes, end, px) => {
-      const from = end - minutes * 60_000;
-      const { fromMs, toMs, stepMs, columnMs } = cutRange(from, end, px);
-      expect(fromMs).toBeLessThanOrEqual(from);
-      expect(from - fromMs).toBeLessThan(stepMs);
-      expect(toMs).toBeGreaterThanOrEqual(end);
-      expect(toMs - end).toBeLessThan(stepMs);
-      const buckets = (toMs - fromMs) / stepMs;
-      expect(buckets).toBeLessThanOrEqual(43_201);
-      const points = columnMs === null ? buckets : 2 * (Math.ceil((toMs - fromMs) / columnMs) + 1);
-      expect(points).toBeLessThanOrEqual(2 * px + 2);
-      expect((columnMs ?? 0) % stepMs).toBe(0);
-    }),
-  );
 });
 
 describe('the metrics of a service', () => {

@@ -133,11 +133,13 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
   // Of a summary, each quantile is a series, with a label that a histogram has not.
   const isOfBuckets = quantile !== undefined && labels.every(({ label }) => label !== 'quantile');
   const shownConditions = where.filter(({ label }) => label !== 'quantile' || !(hasCells || isOfBuckets));
+  const perStep =
+    first === undefined ? '' : stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds || 60));
   const steps =
     first?.rateSeconds != null
       ? `, each over ${durationText(first.rateSeconds * 1_000)}`
-      : first !== undefined && (aggregation === 'sum' || aggregation === 'count')
-        ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
+      : perStep !== '' && (aggregation === 'sum' || aggregation === 'count')
+        ? ` ${perStep}`
         : '';
   return (
     <section className={`${classes.card} panel`} aria-label="Chart">
@@ -277,7 +279,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         {hasCells
           ? `Observations by their size${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
           : isOfBuckets
-            ? `${quantileName(quantile)} of the observations are at most this${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
+            ? `${quantileName(quantile)} of the observations are at most this${perStep && `, ${perStep}`}`
             : shown === null
               ? ' '
               : `${aggregationName(shown, kind)}${steps}`}

@@ -9,6 +9,10 @@ const STEPS_MS: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * MINUTE_MS),
 ];
 
+const HOUR_MS = 60 * MINUTE_MS;
+/** The same and wider ones: multiples of the usual intervals of sending, so that each bucket holds as many points. */
+const ROUND_STEPS_MS: readonly number[] = [...STEPS_MS, ...[2, 4, 6, 12, 24].map((hours) => hours * HOUR_MS)];
+
 const BUCKETS_MAX = 300;
 
 /** A stretch of time cut in equal buckets: `[from, to)` in epoch milliseconds, both multiples of the step. */
@@ -60,8 +64,7 @@ export interface ChartBuckets extends Buckets {
 }
 
 /**
- * Widths of the buckets of a chart by its length: fine enough to show a short peak, never so fine that a bucket of a
- * common interval of sending (10 to 60 s) would hold only some of the series. Those of long charts are whole hours or
+ * Widths of the buckets of a chart by its length: fine enough to show a short peak. Those of long charts are whole hours or
  * days, which are rolled up: there a short peak is in `max`, and hardly in `avg`. At most 21,600 buckets.
  */
 const FINENESS: readonly (readonly [lengthMs: number, stepMs: number])[] = [
@@ -75,12 +78,13 @@ const FINENESS: readonly (readonly [lengthMs: number, stepMs: number])[] = [
 const COARSEST_STEP_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Cuts `[fromMs, toMs)` for a chart of so many pixels. The edges lie on multiples of the step. What does not fit in two
- * points a pixel is shown by columns of at least a pixel.
+ * Cuts `[fromMs, toMs)` for a chart of so many pixels. The edges lie on multiples of the step, which is not below the
+ * interval of sending, if that is known. What does not fit in two points a pixel is shown by columns of at least a pixel.
  */
-export function cutRange(fromMs: number, toMs: number, pixels: number): ChartBuckets {
+export function cutRange(fromMs: number, toMs: number, pixels: number, intervalMs = 0): ChartBuckets {
   const length = toMs - fromMs;
-  const stepMs = FINENESS.find(([lengthMs]) => length <= lengthMs)?.[1] ?? COARSEST_STEP_MS;
+  const fineMs = FINENESS.find(([lengthMs]) => length <= lengthMs)?.[1] ?? COARSEST_STEP_MS;
+  const stepMs = stepOfInterval(fineMs, intervalMs);
   const start = bucketStart(fromMs, stepMs);
   const end = bucketStart(toMs - 1, stepMs) + stepMs;
   const isFitting = (end - start) / stepMs <= 2 * pixels;
@@ -92,11 +96,32 @@ export function cutRange(fromMs: number, toMs: number, pixels: number): ChartBuc
   };
 }
 
+/** Steps are compared with intervals to a twentieth: senders are seldom exact. */
+const INTERVAL_SLACK = 0.05;
+/** Limit on the intervals in a step that is made wider so that each holds as many points. */
+const INTERVALS_MAX = 4;
+
+/** Returns the narrowest round step that holds a whole number of intervals; if there is none, one that is not below it. */
+function stepOfInterval(fineMs: number, intervalMs: number): number {
+  const wide = ROUND_STEPS_MS.filter((step) => step % fineMs === 0 && step >= intervalMs * (1 - INTERVAL_SLACK));
+  const holdsWhole = (step: number): boolean => {
+    const intervals = step / intervalMs;
+    return Math.round(intervals) > INTERVALS_MAX || Math.abs(intervals - Math.round(intervals)) <= INTERVAL_SLACK;
+  };
+  return wide.find((step) => intervalMs === 0 || holdsWhole(step)) ?? fineMs;
+}
+
 /** Returns buckets as wide as the columns, where one column is too narrow for its own buckets: none is reduced any more. */
 export function widenToColumns({ fromMs, toMs, stepMs, columnMs }: ChartBuckets): ChartBuckets {
   if (columnMs === null) return { fromMs, toMs, stepMs, columnMs };
   const end = bucketStart(toMs - 1, columnMs) + columnMs;
   return { fromMs: bucketStart(fromMs, columnMs), toMs: end, stepMs: columnMs, columnMs: null };
+}
+
+/** Leaves out a last bucket that is not over yet, unless it is the only one. */
+export function withoutBegun(buckets: ChartBuckets, nowMs: number): ChartBuckets {
+  const { fromMs, toMs, stepMs } = buckets;
+  return toMs <= nowMs || toMs - fromMs <= stepMs ? buckets : { ...buckets, toMs: toMs - stepMs };
 }
 
 /** Keeps the least and the greatest bucket of each column, and the newest of all: what is read as the present value. */
@@ -109,24 +134,20 @@ export function reduceToColumns(values: readonly BucketValue[], columnMs: number
   });
 }
 
-const HOUR_MS = 60 * MINUTE_MS;
-/** Widths of the buckets of a rate: multiples of the usual intervals of sending, so that each holds as many points. */
-const RATE_STEPS_MS: readonly number[] = [...STEPS_MS, ...[2, 4, 6, 12, 24].map((hours) => hours * HOUR_MS)];
-
 /** Returns buckets for rates: none is reduced, and each is a round width that columns fit in. */
 export function widenForRates(buckets: ChartBuckets): ChartBuckets {
   const { columnMs } = buckets;
-  const width = columnMs === null ? null : (RATE_STEPS_MS.find((step) => step >= columnMs) ?? columnMs);
+  const width = columnMs === null ? null : (ROUND_STEPS_MS.find((step) => step >= columnMs) ?? columnMs);
   return widenToColumns({ ...buckets, columnMs: width });
 }
 
 /** Least width of a column of a heatmap in pixels, and in time: senders export histograms once a minute. */
 const COLUMN_PIXELS = 12;
 
-/** Cuts `[fromMs, toMs)` for a heatmap of so many pixels: columns of a round width, one minute at least. */
-export function cutForHeatmap(fromMs: number, toMs: number, pixels: number): ChartBuckets {
+/** Cuts `[fromMs, toMs)` for a heatmap of so many pixels: columns of a round width, a minute and an interval at least. */
+export function cutForHeatmap(fromMs: number, toMs: number, pixels: number, intervalMs: number): ChartBuckets {
   const columns = Math.max(1, Math.floor(pixels / COLUMN_PIXELS));
-  const columnMs = Math.max(MINUTE_MS, Math.ceil((toMs - fromMs) / columns));
+  const columnMs = Math.max(MINUTE_MS, intervalMs, Math.ceil((toMs - fromMs) / columns));
   return widenForRates({ ...cutRange(fromMs, toMs, pixels), columnMs });
 }
 

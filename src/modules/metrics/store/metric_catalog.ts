@@ -102,6 +102,50 @@ export async function findKind(
   return kind?.[0] ?? null;
 }
 
+/** Series and newest points of each from which an interval is read, and the time in which they lie. */
+const INTERVAL_OF = { series: 10, points: 30, hours: 6 } as const;
+/** Points of a series that an interval is read from, at least. */
+const INTERVAL_POINTS_MIN = 4;
+/** Factor of the usual distance up to which nearly all others lie where a series is sent at an interval. */
+const REGULAR_FACTOR = 1.2;
+
+/**
+ * Returns the interval in milliseconds at which the series that the selector means were sent in the last hours before
+ * `toMs`: that of nine series in ten. Null where they come at none, or too seldom to tell.
+ */
+export async function findInterval(
+  client: ClickHouseClient,
+  { serviceId, selector, fromMs, toMs }: { serviceId: Id<'service'>; selector: MetricSelector } & Span,
+): Promise<number | null> {
+  const since = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')";
+  const rows = await readRows<[interval: number | null]>(
+    client,
+    `SELECT quantileExactOrNull(0.9)(usual) FROM (
+       SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(toUnixTimestamp64Milli(ts))))) AS gaps,
+         arrayReduce('quantileExact(0.5)', gaps) AS usual, arrayReduce('quantileExact(0.8)', gaps) AS long
+       FROM (SELECT series, ts FROM metric_points
+         PREWHERE service_id = {service:UUID} AND metric = {metric:String} AND series IN (
+             SELECT series FROM metric_series WHERE ${seriesConditions(selector)} AND last_at >= ${since}
+             ORDER BY last_at DESC, series LIMIT 1 BY series LIMIT ${INTERVAL_OF.series})
+           AND ts >= ${since} AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+         WHERE ${IS_SAMPLE} ORDER BY series, ts DESC LIMIT ${INTERVAL_OF.points} BY series)
+       GROUP BY series HAVING length(gaps) >= ${INTERVAL_POINTS_MIN - 1} AND long <= usual * ${REGULAR_FACTOR})`,
+    {
+      ...selectorParameters(serviceId, selector),
+      from: Math.max(fromMs, toMs - INTERVAL_OF.hours * 3_600_000),
+      to: toMs,
+    },
+    { ...LOOKED_AT, max_execution_time: SECONDS_MAX },
+  );
+  return rows[0]?.[0] ?? null;
+}
+
+/** Half-open, in epoch milliseconds. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 const LABELS_MAX = 100;
 /** The names of which there are buckets. */
 const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket')) FROM metric_names

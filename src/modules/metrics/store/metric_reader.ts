@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 
 import type { BucketValue } from '#modules/metrics/decide/buckets.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { isOfWholeHours, readPeriodOf } from '#modules/metrics/decide/rollup_plan.ts';
 import { quantileQuestionOf, type SingleValueKind } from '#modules/metrics/decide/quantile.ts';
 import type { RuleValues } from '#modules/rules/decide/replay.ts';
@@ -22,7 +23,7 @@ import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#module
 import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
-import { findKind, MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
+import { findInterval, findKind, MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {
   bucketQueryOf,
   type ChartQuery,
@@ -88,6 +89,19 @@ export class MetricReader extends ClickHouseStore {
     keptSince,
   }: Pick<MetricQuery, 'serviceId' | 'selector' | 'keptSince'>): Promise<PointKind | null> {
     return await findKind(this.client, { serviceId, selector, keptMs: keptSince.epochMilliseconds });
+  }
+
+  /** Returns the longest interval at which these are sent, in milliseconds; 0 if none is known. */
+  async findInterval(
+    serviceId: Id<'service'>,
+    selectors: readonly MetricSelector[],
+    span: { readonly fromMs: number; readonly toMs: number },
+  ): Promise<number> {
+    const asked = selectors.flatMap((selector) => [selector, quantileQuestionOf(selector)?.buckets ?? []].flat());
+    const intervals = await Promise.all(
+      asked.map(async (selector) => (await findInterval(this.client, { serviceId, selector, ...span })) ?? 0),
+    );
+    return Math.max(0, ...intervals);
   }
 
   async #values(query: MetricQuery): Promise<BucketValue[]> {
