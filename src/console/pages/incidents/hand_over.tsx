@@ -1,8 +1,8 @@
-import { SegmentedControl, Text } from '@mantine/core';
+import { Button, SegmentedControl, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { actionQuery, type IncidentWithLog, type ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -12,6 +12,7 @@ import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { AddNumber } from '#console/pages/incidents/add_number.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
@@ -27,7 +28,8 @@ interface Assignee {
   readonly channels: Assignees['people'][number]['channels'] | null;
   /** Reason for which nothing reaches the person, and what to do; null if something does. */
   readonly refusal: string | null;
-  readonly isDisabled?: boolean;
+  /** Place in the team of the incident; null for a policy, and for who is not in the team. */
+  readonly memberId: string | null;
 }
 
 interface Entered {
@@ -44,6 +46,7 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
     base: { kind: 'person', picked: null },
   });
   const [isMissing, setIsMissing] = useState(false);
+  const [isAdding, setIsAdding] = useState(false);
   const [typed, setTyped] = useState('');
   const text = useDebounced(typed.trim());
   const { data, error } = useQuery({
@@ -86,6 +89,29 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
       },
     );
   };
+  const isMe = picked?.value === session.user.userId;
+  const team = data?.team ?? null;
+  const mayAdd = picked !== null && picked.refusal !== null && (isMe || team !== null);
+  if (isAdding && mayAdd) {
+    const { value: userId, name, memberId } = picked;
+    // Whoever is chosen may be beyond the first people of the list.
+    const readAgain = async (): Promise<void> => {
+      const found = choicesOf(
+        await invoke(org.orgId, 'list_assignees', { incidentId, text: name }),
+        kind,
+        session.user.userId,
+      );
+      setValues({ kind, picked: found.find(({ value }) => value === userId) ?? picked });
+    };
+    return (
+      <AddNumber
+        person={{ userId, name, memberId }}
+        team={team}
+        onSaved={readAgain}
+        onClose={() => setIsAdding(false)}
+      />
+    );
+  }
   return (
     <FormDialog
       onClose={onClose}
@@ -114,18 +140,11 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         ]}
       />
       {error !== null && <ErrorAlert error={error} />}
-      {/* Above the field, whose open list covers what is below. */}
-      {kind === 'person' && choices.some(({ isDisabled }) => isDisabled) && (
-        <Text size="sm" c="dimmed">
-          Whom nothing reaches needs a number of their own, which they add on their page Me. One that another team has
-          for them counts for its incidents only.
-        </Text>
-      )}
       <Choice
         label={kind === 'person' ? 'Person' : 'Escalation policy'}
         placeholder={data === undefined ? 'Loading …' : 'Type a name'}
         key={kind}
-        options={offered.map(({ value, label, isDisabled = false }) => ({ value, label, isDisabled }))}
+        options={offered.map(({ value, label }) => ({ value, label }))}
         value={picked?.value ?? null}
         onChange={choose}
         onSearch={setTyped}
@@ -139,6 +158,11 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         }
         data-autofocus
       />
+      {mayAdd && (
+        <Button variant="default" onClick={() => setIsAdding(true)}>
+          {isMe ? 'Add your number' : named`Add a number for ${picked.name}`}
+        </Button>
+      )}
       <Text size="sm" c="dimmed">
         {kind === 'policy' ? aboutPolicy(status) : picked?.refusal == null && aboutPerson(incident, picked)}
       </Text>
@@ -154,15 +178,16 @@ function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: strin
       label: `${isolateBidi(name)} (${isolateBidi(teamName)}, ${stepCount} ${stepCount === 1 ? 'step' : 'steps'})`,
       channels: null,
       refusal: null,
+      memberId: null,
     }));
   }
-  return people.map(({ userId, name, channels, isOnCall, refusal }) => ({
+  return people.map(({ userId, name, channels, isOnCall, memberId, refusal }) => ({
     value: userId,
     name,
     label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${isOnCall ? ', on call now' : ''}${refusal === null ? '' : ', nothing reaches them'}`,
-    isDisabled: refusal !== null,
     channels,
     refusal,
+    memberId,
   }));
 }
 

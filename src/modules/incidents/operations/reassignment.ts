@@ -256,6 +256,7 @@ export const listAssignees = defineOperation({
         name: Type.String(),
         channels: Type.Array(Type.Enum([...CHANNELS])),
         isOnCall: Type.Boolean({ description: 'now, in a schedule of the team whose policy pages' }),
+        memberId: nullable(Type.String({ description: 'of their place in that team; null: they are not in it' })),
         refusal: nullable(
           Type.String({ description: 'why nothing reaches them, and what to do; null where something does' }),
         ),
@@ -263,6 +264,7 @@ export const listAssignees = defineOperation({
       { description: `whoever is on call first; at most ${SHOWN_MAX} others` },
     ),
     furtherPeople: Type.Integer({ description: 'how many others match' }),
+    team: nullable(Type.Object({ teamId: IdText, name: Type.String() })),
   }),
   example: { text: 'ann' },
   async handle({ incidentId, text }, { caller, stores, now, configuredChannels }) {
@@ -282,7 +284,9 @@ export const listAssignees = defineOperation({
     const userIds = members.map(({ userId }) => userId);
     const contacts = await readContacts(stores, incident, userIds);
     const places = Map.groupBy(await stores.teams.listPlacesOfAll(caller.orgId, userIds), ({ userId }) => userId);
+    const [team] = incident.teamId === null ? [] : await stores.teams.findAll(caller.orgId, [incident.teamId]);
     return {
+      team: team === undefined ? null : { teamId: team.id, name: team.name },
       furtherPolicies: (await stores.policies.count(caller.orgId, wanted)) - policies.length,
       furtherPeople: Math.max(0, (await stores.people.count(caller.orgId, { text: wanted.text })) - matching.length),
       policies: policies
@@ -299,7 +303,8 @@ export const listAssignees = defineOperation({
         const refusal =
           nobodyReached === null ? null : whyUnreached({ name }, teamsWithNumber(places.get(userId) ?? [], incident));
         const channels = pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel);
-        return { userId, name, channels, isOnCall: onCallIds.has(userId), refusal };
+        const place = places.get(userId)?.find(({ teamId }) => teamId === incident.teamId);
+        return { userId, name, channels, isOnCall: onCallIds.has(userId), memberId: place?.id ?? null, refusal };
       }),
     };
   },
