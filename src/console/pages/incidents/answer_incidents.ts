@@ -1,11 +1,16 @@
 import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 
+import { createElement, Fragment } from 'react';
+
 import { type FoundIncident, type Incident, type IncidentWithLog, invoke, topicKey } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { type IncidentPages, refreshIncidents } from '#console/api/incidents.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { runLimited } from '#console/pages/incidents/run_limited.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const StaysText = lazyPart(() => import('#console/pages/incidents/exception_stays.tsx').then((m) => m.StaysText));
 
 const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 
@@ -41,7 +46,12 @@ export function useAnswerIncidents() {
       if (first === undefined) return;
       const what =
         others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${answered.length} incidents ${PAST[answer]}.`;
-      showUndoable(what, () => undoing.mutate({ answer, incidentIds: answered.map(({ incidentId }) => incidentId) }));
+      const groupId = answer === 'resolve' && others.length === 0 ? first.exceptionGroupId : null;
+      const said =
+        groupId === null
+          ? what
+          : createElement(Fragment, null, what, createElement(StaysText, { orgId: org.orgId, groupId }));
+      showUndoable(said, () => undoing.mutate({ answer, incidentIds: answered.map(({ incidentId }) => incidentId) }));
     },
     async onSettled(_failures, _error, { incidentIds }) {
       await refreshIncidents(queryClient, org.orgId, incidentIds);

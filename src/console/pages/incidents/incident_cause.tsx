@@ -185,12 +185,16 @@ function MetricChart({ incident, measured }: { readonly incident: Incident; read
   );
 }
 
+const ExceptionStays = lazyPart(() =>
+  import('#console/pages/incidents/exception_stays.tsx').then((m) => m.ExceptionStays),
+);
+
 type Event = ResultOf<'get_exception_group'>['recentEvents'][number];
 
 const FRAMES_SHOWN = 5;
 
 /** Details of the exception behind an incident: its message and the frames of the program's own code. */
-function ExceptionDetails({ incident }: { readonly incident: Incident }) {
+export function ExceptionDetails({ incident }: { readonly incident: Incident }) {
   const groupId = incident.exceptionGroupId ?? '';
   const { data, error } = useQuery({
     ...actionQuery(useOrganization().org.orgId, 'exceptions', 'get_exception_group', { groupId }),
@@ -222,6 +226,7 @@ function ExceptionDetails({ incident }: { readonly incident: Incident }) {
         {event?.release != null && `, release ${event.release}`}
       </p>
       {event !== undefined && <Frames frames={framesOf(event)} />}
+      {incident.status === 'resolved' && data.status === 'unresolved' && <ExceptionStays groupId={groupId} />}
     </Card>
   );
 }

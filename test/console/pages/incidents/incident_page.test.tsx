@@ -5,8 +5,10 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
+import { ExceptionDetails } from '#console/pages/incidents/incident_cause.tsx';
 import { Answers } from '#console/pages/incidents/incident_page.tsx';
 import { NewNote } from '#console/pages/incidents/notes.tsx';
+import { renderInRouter } from '#test/console/in_router.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 
 vi.mock('#console/pages/incidents/answer_incidents.ts', () => ({
@@ -19,6 +21,27 @@ vi.mock('#console/shell/organization.tsx', () => ({
   useRefresh: () => async () => {},
 }));
 vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
+const group = vi.hoisted(() => ({ status: 'unresolved' }));
+vi.mock('#console/api/actions.ts', async (original) => ({
+  ...(await original<object>()),
+  actionQuery: (...key: readonly unknown[]) => ({
+    queryKey: key,
+    queryFn: async () => ({
+      ...group,
+      firstSeenAt: '2026-11-30T10:00:00Z',
+      lastSeenAt: '2026-11-30T10:00:00Z',
+      type: 'CartError',
+      title: 'CartError',
+      recentEvents: [],
+      eventCount: 1,
+      userCount: 0,
+    }),
+  }),
+}));
+const setStatus = vi.hoisted(() => vi.fn<(change: object) => void>());
+vi.mock('#console/pages/exceptions/triage/use_set_status.ts', () => ({
+  useSetStatus: () => ({ mutate: setStatus, isPending: false }),
+}));
 vi.mock('#console/shell/keyboard.ts', () => ({ useShortcut: () => {} }));
 
 beforeEach(() => {
@@ -72,4 +95,34 @@ test('a note is written above the page as well as far down in it, and what was t
   fireEvent.change(screen.getByRole('textbox'), { target: { value: 'The replica lags by 5 s' } });
   view.rerender(form(false));
   expect(screen.getByRole<HTMLTextAreaElement>('textbox').value).toBe('The replica lags by 5 s');
+});
+
+const OFFER = 'Resolve the exception, too';
+
+async function showCause(status: IncidentWithLog['status'], ofGroup: string) {
+  group.status = ofGroup;
+  const incident = { status, exceptionGroupId: 'group_1', ruleId: null } as IncidentWithLog;
+  await renderInRouter(() => (
+    <QueryClientProvider client={new QueryClient()}>
+      <MantineProvider env="test">
+        <ExceptionDetails incident={incident} />
+      </MantineProvider>
+    </QueryClientProvider>
+  ));
+  await screen.findByText('Open the exception');
+}
+
+test('a resolved incident says that its exception is unresolved, and offers to resolve it, too', async () => {
+  await showCause('resolved', 'unresolved');
+  fireEvent.click(await screen.findByText(OFFER, {}, PATIENTLY));
+  expect(setStatus.mock.calls).toEqual([[{ groupIds: ['group_1'], status: 'resolved' }]]);
+  for (const [status, ofGroup] of [
+    ['triggered', 'unresolved'],
+    ['resolved', 'resolved'],
+    ['resolved', 'ignored'],
+  ] as const) {
+    cleanup();
+    await showCause(status, ofGroup);
+    expect(screen.queryByText(OFFER)).toBeNull();
+  }
 });
