@@ -11,6 +11,14 @@ import {
   ROLES,
 } from '#kernel/permissions.ts';
 
+/** What only owners may: the operations ask for the role itself. */
+const OF_OWNERS = [
+  'Make and remove owners',
+  'Set sign-in, networks and provisioning; end sessions of others',
+  'Stream the audit log, export the organization',
+  'Limit agents, let them go on after a stop',
+];
+
 function mayDo(role: Role, permission: OperationPermission): boolean {
   return [...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]].some((granted) => granted === permission);
 }
@@ -40,12 +48,14 @@ export function RoleTable({ onClose }: { readonly onClose: () => void }) {
                 ))}
               </tr>
             ))}
-            <tr>
-              <th scope="row">Make and remove owners</th>
-              {ROLES.map((role) => (
-                <td key={role}>{role === 'owner' ? 'yes' : <span className="dimmed">no</span>}</td>
-              ))}
-            </tr>
+            {OF_OWNERS.map((text) => (
+              <tr key={text}>
+                <th scope="row">{text}</th>
+                {ROLES.map((role) => (
+                  <td key={role}>{role === 'owner' ? 'yes' : <span className="dimmed">no</span>}</td>
+                ))}
+              </tr>
+            ))}
           </tbody>
         </table>
       </div>
