@@ -5,7 +5,8 @@ import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { ACCOUNT_OPERATIONS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import { actName, sameActs } from '#modules/audit/decide/act_names.ts';
 import { JOBS } from '#storage/queue/jobs.ts';
 import { QUEUE_NAMES } from '#kernel/job.ts';
 import type { AppContext } from '#entry/compose.ts';
@@ -51,6 +52,7 @@ const ASKED_FOR = /^pages\/decide\/\w+_queries\.ts$|\/operations\//;
 
 /** Tables that name operations, and why. */
 const NAMES_OPERATIONS: Readonly<Record<string, string>> = {
+  'src/modules/audit/decide/act_names.ts': 'says what people call each change, for the audit log',
   'src/modules/configuration/decide/operation_calls.ts': 'calls the operation that makes each change of a file',
   'src/modules/configuration/decide/managed_changes.ts': 'says which operations change what a file manages',
 };
@@ -120,4 +122,40 @@ test('a setting takes one entry: its row in the README and its value follow', ()
     import { loadConfig } from '#entry/config.ts';
     console.log(loadConfig({ GREETING: 'hello' }).greeting);`;
   expect(runIn(copy, '--input-type=module', '--eval', program)).toBe('hello\n');
+});
+
+/** Names of changes for people, each with the actions and operations that make it. */
+const ACTS = readFileSync(path.join(ROOT, 'src/modules/audit/decide/act_names.ts'), 'utf8')
+  .matchAll(/^ {2}['"](.+?)['"]:\s+'([a-z_ ]+)',$/gm)
+  .map(([, act = '', names = '']) => [act, names.split(' ')] as const)
+  .toArray();
+const ACT_NAMES = ACTS.map(([act]) => act);
+
+test('each change has one name for people, whichever action or form makes it', () => {
+  const changes = [...ACTIONS, ...CONSOLE_OPERATIONS, ...ACCOUNT_OPERATIONS].filter(({ effect }) => effect !== 'read');
+  // Revealing a key changes nothing, but is recorded.
+  const recorded = [...changes.map(({ name }) => name), 'reveal_ingest_key'];
+  expect(ACTS.flatMap(([, names]) => names).toSorted()).toEqual([...new Set(recorded)].toSorted());
+  expect(ACTS.filter(([act, names]) => names.some((name) => actName(name) !== act))).toEqual([]);
+  expect(sameActs('create_alert_rule')).toEqual(['create_alert_rule', 'add_alert_rule']);
+  expect([actName('purge_old_things'), sameActs('purge_old_things')]).toEqual([
+    'Purge old things',
+    ['purge_old_things'],
+  ]);
+});
+
+test('buttons, titles and the palette call the making of a thing as the audit log does', () => {
+  const nouns = ACT_NAMES.flatMap((act) => /^(?:Create|New|Add) (?:an? )?(.+)$/.exec(act)?.[1] ?? []);
+  const others = ['alert rule', 'escalation policy', 'key', 'maintenance window'];
+  const label = new RegExp(
+    `(?:^ +|['"\`>])((?:Create|New|Start) (?:an? )?(?:${[...nouns, ...others].join('|')}))(?=['"\`<]|$)`,
+    'gm',
+  );
+  const files = readdirSync(path.join(ROOT, 'src/console'), { recursive: true, encoding: 'utf8' });
+  const labels = files
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => [...readFileSync(path.join(ROOT, 'src/console', file), 'utf8').matchAll(label)])
+    .map(([, text = '']) => text);
+  expect(labels.length).toBeGreaterThan(20);
+  expect(labels.filter((text) => !ACT_NAMES.includes(text))).toEqual([]);
 });

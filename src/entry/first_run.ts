@@ -72,7 +72,7 @@ export async function ensureFirstRun(context: Pick<AppContext, 'db' | 'clock' | 
     const wanted = {
       orgId,
       userId: null,
-      name: 'Key of the first start, in first-run.json',
+      name: 'Made at the first start, in first-run.json',
       permissions: null,
       expiresAt: null,
     };

@@ -47,7 +47,7 @@ inBrowser('everyone', () => {
     await page.getByText('dirk@example.com').waitFor();
     await enter(page.getByRole('main').getByRole('link', { name: 'Keys and apps' }));
     await loaded(page, 'API keys');
-    await enter(button('Create a key').first());
+    await enter(button('Create an API key').first());
     await enter(dialog.getByLabel('Name'), 'Deploys');
     await enter(button('I have copied it', dialog));
     await enter(button('Revoke Deploys'));
@@ -195,14 +195,14 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
     ['dashboards', 'At a glance', { 'Create a dashboard': 'editor' }],
     [`dashboards/${dashboardId}`, 'No widgets yet', { Edit: 'editor', 'Full screen': 'viewer' }],
     ['settings/members', 'Joined', { 'Invite somebody': 'admin' }],
-    ['settings/api-keys', 'Acts as', { 'Create a key': 'viewer' }],
+    ['settings/api-keys', 'Acts as', { 'Create an API key': 'viewer' }],
     ['settings/apps', 'No app is connected', {}],
     ['settings/agents', 'Who may respond to incidents', { 'Stop all agents': 'admin' }],
     ['settings/delivery', 'Whether this server can send messages to people.', {}],
     ['settings/integrations', 'Programs and assistants', {}],
     ['settings/general', 'Name of the organization', {}],
     ['settings/billing', 'Show what capabilities cost', {}],
-    ['settings/audit', 'Create team', { Export: 'admin' }],
+    ['settings/audit', 'Create a team', { Export: 'admin' }],
     ['oncall/simulator', 'Nothing is sent: the simulator only shows what would happen.', {}],
     ['me', 'Would a page wake you?', { 'Send a test by Mail': 'viewer', 'Your calendar': 'viewer' }],
   ];

@@ -81,7 +81,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/apps', 'No app is connected'],
     ['settings/agents', 'Who may respond to incidents'],
     ['settings/general', 'Name of the organization'],
-    ['settings/audit', 'Create team'],
+    ['settings/audit', 'Create a team'],
     ['settings/billing', 'Show what capabilities cost'],
     ['settings/delivery', 'Phone call'],
     ['settings/integrations', 'Incoming data'],

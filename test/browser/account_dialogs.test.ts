@@ -38,7 +38,7 @@ inBrowser('a dialog of an account', () => {
         await dialog.waitFor({ state: 'detached' });
       };
 
-      await press(page, 'Create a key');
+      await press(page, 'Create an API key');
       await page.getByLabel('Name').fill('Deploys');
       await dialog.getByRole('button', { name: 'Create' }).click();
       await checkShownOnce(/^Deploys is created/, 'I have copied it');

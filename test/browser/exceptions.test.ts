@@ -113,7 +113,7 @@ inBrowser('exceptions', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       'CardDeclined: event 2 of CardDeclined\n    at charge (shop/payments.py:42)',
     );
-    const rule = page.getByRole('link', { name: 'Create rule' });
+    const rule = page.getByRole('link', { name: 'Create a rule' });
     expect(await rule.getAttribute('href')).toContain(`/rules/new?service=${serviceId}&kind=exception`);
     await page
       .getByRole('region', { name: 'Similar exceptions' })

@@ -54,7 +54,7 @@ inBrowser('the focus in a dialog', () => {
   test('Tab goes around in the dialog, and through its date fields in both directions', async () => {
     const h = await openConsole();
     const { page } = await h.visitor({ path: '/settings/api-keys', serviceWorkers: 'block' });
-    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByRole('button', { name: 'Create an API key' }).first().click();
     const dialog = page.getByRole('dialog');
     const [name, day] = [dialog.getByLabel('Name'), dialog.getByLabel('Last day')];
     await name.waitFor();

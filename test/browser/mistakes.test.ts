@@ -224,7 +224,7 @@ inBrowser('mistakes', () => {
     await expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status).toBe('acknowledged');
     await keys('Control+k');
     await search.fill('silence checkout');
-    await page.getByRole('button', { name: /^Start maintenance of checkout/ }).waitFor();
+    await page.getByRole('button', { name: /^New maintenance of checkout/ }).waitFor();
     await keys('Enter');
     await page.getByRole('dialog', { name: 'New maintenance' }).waitFor();
     expect(new URL(page.url()).hash).toBe('');

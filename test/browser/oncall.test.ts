@@ -57,7 +57,7 @@ inBrowser('on-call', () => {
     await field('g', 'o');
     await page.getByText('No schedule yet').waitFor();
     await field('Tab', 'Enter');
-    await page.getByRole('heading', { name: 'New schedule' }).waitFor();
+    await page.getByRole('heading', { name: 'Create a schedule' }).waitFor();
     await page.getByRole('combobox', { name: 'Add a person' }).waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.labels?.[0]?.textContent')).toContain('Name');
     await field(...'Primary'.split(''));

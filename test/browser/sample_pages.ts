@@ -155,7 +155,7 @@ export const dialogsOf = ({
   ['settings/members', /^Remove /],
   ['settings/members', /^Role of /],
   ['settings/members', 'Revoke the invitation of dirk@example.com'],
-  ['settings/api-keys', 'Create a key'],
+  ['settings/api-keys', 'Create an API key'],
   ['settings/api-keys', /^Revoke /],
   ['settings/apps', /^Disconnect /],
   ['settings/agents', 'Stop all agents'],

@@ -68,7 +68,7 @@ inBrowser('the settings', () => {
   test('a key is shown once, works, and stops working when it is revoked', async () => {
     const h = await openConsole();
     const { page } = await h.visitor({ path: '/settings/api-keys' });
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create an API key' }).click();
     await page.getByLabel('Name').fill('Deploys');
     await page.getByRole('dialog').getByText('The organization').click();
     await page.getByRole('dialog').getByText('Some things').click();
@@ -90,12 +90,12 @@ inBrowser('the settings', () => {
     const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
     await h.expectOk('update_service', { serviceId, environment: 'production' });
     const { page } = await h.visitor({ path: '/settings/audit' });
-    await page.getByRole('combobox', { name: 'Action' }).fill('Update service');
+    await page.getByRole('combobox', { name: 'Action' }).fill('Edit a service');
     await page.keyboard.press('Enter');
     await page.waitForURL(/action=update_service/);
-    await page.getByRole('button', { name: 'Sign in: show what changed' }).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Update service: show what changed' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Update service' });
+    await page.getByRole('button', { name: 'Log in: show what changed' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Edit a service: show what changed' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit a service' });
     await dialog.getByRole('row', { name: 'Environment null production' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Export' }).click();

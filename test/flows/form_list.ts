@@ -357,7 +357,7 @@ export const settingForms: readonly FormOfConsole[] = [
   },
   {
     name: 'API key',
-    opening: ['settings/api-keys', 'Create a key'],
+    opening: ['settings/api-keys', 'Create an API key'],
     missing: ['Name'],
     fill: { Name: 'CI' },
     send: 'Create',

@@ -70,7 +70,7 @@ const JOBS: readonly Job[] = [
         await button(`Change ${name}`).waitFor();
       }
       await press(page.getByRole('region', { name: 'Schedules' }).getByRole('link', { name: 'Create' }));
-      await page.getByRole('heading', { name: 'New schedule', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Create a schedule', level: 1 }).waitFor();
       await write(page.getByLabel('Name', { exact: true }), 'Primary');
       await pick(page.getByRole('combobox', { name: 'Add a person' }), 'Bram');
       await button('Remove Bram').waitFor();
@@ -106,8 +106,8 @@ const JOBS: readonly Job[] = [
       await write(page.getByRole('textbox', { name: 'Add a comment' }), 'The bank is down.');
       await press(button('Comment'));
       await page.getByRole('region', { name: 'Comments and history' }).getByText('The bank is down.').waitFor();
-      await press(button('Create issue'));
-      await press(button('Create issue', dialog));
+      await press(button('Create an issue'));
+      await press(button('Create an issue', dialog));
       await isClosed();
       const [issue] = vendors.issues;
       await page.getByRole('link', { name: `#${issue!.number}` }).waitFor();
@@ -162,7 +162,7 @@ const JOBS: readonly Job[] = [
       await isClosed();
       await press(page.getByRole('link', { name: 'Keys and apps', exact: true }));
       await loaded(page, 'API keys');
-      await press(button('Create a key'));
+      await press(button('Create an API key'));
       await write(dialog.getByLabel('Name'), 'Deploys');
       await press(button('Create', dialog));
       await page.getByText(/^tocsin_key_\w+$/).waitFor();

@@ -149,7 +149,7 @@ async function makeTeam({ page, dialog, person, own, open, button, press, write,
 }
 
 async function makeSchedule({ page, own, open, button, press, write, pick, sees }: ConsoleUse) {
-  await open('oncall/schedules/new', 'New schedule');
+  await open('oncall/schedules/new', 'Create a schedule');
   await write(page.getByLabel('Name', { exact: true }), own('Primary'));
   await pick(page.getByRole('combobox', { name: 'Team' }), own('Refunds'));
   await pick(page.getByRole('combobox', { name: 'Add a person' }), 'Bram');

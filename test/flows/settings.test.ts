@@ -105,7 +105,7 @@ async function lookAfterMembers(use: ConsoleUse) {
 
 async function makeKey(h: ConsoleWorld, { page, dialog, own, open, button, press, write, sees, isClosed }: ConsoleUse) {
   await open('settings/api-keys', 'API keys');
-  await press(button('Create a key'));
+  await press(button('Create an API key'));
   await press(button('Create', dialog));
   await dialog.getByText('Enter a name').waitFor();
   await write(dialog.getByLabel('Name'), own('Deploys'));
@@ -144,9 +144,11 @@ async function limitAgents({ kind, page, open, button, press, write, sees }: Con
 
 async function readAuditLog({ page, dialog, open, button, press, write, pick, sees, isClosed }: ConsoleUse) {
   await open('settings/audit', 'Audit log');
-  await pick(page.getByRole('combobox', { name: 'Action' }), 'Revoke invitation');
+  // On a phone the filters are shown when they are wanted.
+  if (await button('Filter').isVisible()) await press(button('Filter'));
+  await pick(page.getByRole('combobox', { name: 'Action' }), 'Revoke an invitation');
   await page.waitForURL(/action=revoke_invitation/);
-  await press(button('Revoke invitation: show what changed'));
+  await press(button('Revoke an invitation: show what changed'));
   await dialog.getByText('revoke_invitation').first().waitFor();
   await press(button('Close', dialog));
   await isClosed();

@@ -91,7 +91,7 @@ export function pagingFlows(smoke: Smoke): void {
     const h = await smoke.newOrganization();
     const { whoIsOnCall } = await givenSchedule(h);
     const { page } = await h.visitor({ path: '/oncall/schedules/new', role: 'editor', name: 'Emma' });
-    await heading(page, 'New schedule');
+    await heading(page, 'Create a schedule');
     await page.getByLabel('Name').fill('Secondary');
     await page.getByRole('combobox', { name: 'Add a person' }).fill('An');
     await page.getByRole('option', { name: 'Anna' }).click();

@@ -88,14 +88,14 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     await joining.getByRole('heading', { name: /, Bram$/ }).waitFor();
 
     await openPath(page, h.baseUrl, 'settings/api-keys');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create an API key' }).click();
     await dialog.getByLabel('Name').fill('Deploys');
     await dialog.getByRole('button', { name: 'Create' }).click();
     const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
     await page.getByRole('button', { name: 'I have copied it' }).click();
     expect((await h.call('list_services', {}, { key })).status).toBe(200);
     await openPath(page, h.baseUrl, 'settings/audit');
-    for (const action of ['Create API key', 'Accept invitation']) {
+    for (const action of ['Create an API key', 'Accept an invitation']) {
       await page.getByRole('button', { name: `${action}: show what changed` }).waitFor();
     }
   });

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { actName } from '#modules/audit/decide/act_names.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { queryOfMetric } from '#modules/dashboards/decide/template.ts';
@@ -62,6 +63,7 @@ export const CONTEXT_FIELDS = {
     Type.Object({
       at: Timestamp,
       action: Type.String(),
+      act: Type.String({ description: 'the action in words' }),
       by: Type.String({ description: 'in words' }),
       target: IdText,
       targetName: nullable(Type.String()),
@@ -235,6 +237,7 @@ async function readChanges(
   return lines.map(({ at, action, target, actor, actorName, apiKeyName }) => ({
     at: toTimestamp(at),
     action,
+    act: actName(action),
     by: actorName ?? apiKeyName ?? (actor.kind === 'system' ? 'Tocsin itself' : 'somebody who is gone'),
     target: target ?? '',
     targetName: names.get(target ?? '') ?? null,

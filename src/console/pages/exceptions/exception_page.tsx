@@ -295,7 +295,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
             ...(mayCreateRule
               ? [
                   {
-                    text: 'Create rule',
+                    text: 'Create a rule',
                     onClick: () =>
                       void navigate({ to: '/rules/new', search: { service: serviceId, kind: 'exception' } }),
                   },
@@ -312,7 +312,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
               <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }} {...props} />
             )}
           >
-            Create rule
+            Create a rule
           </Button>
         )
       )}

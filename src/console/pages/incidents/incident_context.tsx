@@ -104,13 +104,13 @@ function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) 
   const { changes, newGroups, newGroupTotals, releases, neighbours, neighbourTotals } = context;
   const { groups, others } = joinOpened(ofService(newGroups, newGroupTotals), ofService(neighbours, neighbourTotals));
   const entries: (Omit<Around, 'atMs'> & { readonly at: string; readonly key: string; readonly row: ReactNode })[] = [
-    ...changes.map(({ at, action, by, target, targetName }) => ({
+    ...changes.map(({ at, action, act, by, target, targetName }) => ({
       at,
       isOwn: true,
       key: `${at} ${action} ${target}`,
       row: (
         <>
-          <Name>{by}</Name>: {action.replaceAll('_', ' ')}
+          <Name>{by}</Name>: {act}
           {targetName !== null && (
             <>
               {' '}

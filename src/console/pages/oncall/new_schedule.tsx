@@ -24,7 +24,7 @@ export function NewSchedule() {
   const { org, may } = useOrganization();
   const { data, error, refetch } = useQuery(teamNamesQuery(org.orgId, { limit: 1 }));
   return (
-    <Page title="New schedule" above={<Back to="/oncall">On-call</Back>}>
+    <Page title="Create a schedule" above={<Back to="/oncall">On-call</Back>}>
       {!may('oncall:edit') && <p>Your role may not create a schedule. Ask an owner or an admin.</p>}
       {may('oncall:edit') && error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {may('oncall:edit') && error === null && data === undefined && <Skeleton height={420} radius="lg" />}

@@ -34,7 +34,7 @@ export function ApiKeys() {
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
   const create = (
     <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
-      Create a key
+      Create an API key
     </Button>
   );
   const isEmpty = q === undefined && query.data?.pages[0]?.total === 0;

@@ -26,9 +26,10 @@ import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
 import { type AuditFilter, auditInput, daySpans } from '#console/pages/settings/audit_filter.ts';
-import { actionText, type NameOf, targetText } from '#console/pages/settings/audit_target.ts';
+import { type NameOf, targetText } from '#console/pages/settings/audit_target.ts';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { actName } from '#modules/audit/decide/act_names.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
@@ -136,9 +137,9 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Colum
       <TextButton
         data-row-link
         onClick={() => onOpen(entry)}
-        aria-label={`${actionText(entry.action)}: show what changed`}
+        aria-label={`${actName(entry.action)}: show what changed`}
       >
-        {actionText(entry.action)}
+        {actName(entry.action)}
       </TextButton>
     ),
   },
@@ -162,56 +163,65 @@ function Filters({ filter, actions }: FiltersProps) {
   const navigate = route.useNavigate();
   const show = (change: Partial<AuditFilter>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const [isOpen, setIsOpen] = useState(false);
   const { action } = filter;
+  const count = Object.values(filter).filter((value) => value !== undefined).length;
   const offered = action === undefined || actions.includes(action) ? actions : [action, ...actions];
+  // One entry for what people call the same.
+  const acts = new Map(offered.map((value) => [actName(value), value]));
   const spans = daySpans(new Date());
   return (
-    <div className={classes.filters}>
-      <NativeSelect
-        label="Days"
-        value={spans.find(({ from, to }) => from === filter.from && to === filter.to)?.title ?? OTHER_DAYS}
-        onChange={({ currentTarget: { value } }) => {
-          const { from, to } = spans.find(({ title }) => title === value) ?? filter;
-          show({ from, to });
-        }}
-        data={[...spans.map(({ title }) => title), OTHER_DAYS]}
-      />
-      <DayField label="From" value={filter.from} onChange={(from) => show({ from })} />
-      <DayField label="To" value={filter.to} onChange={(to) => show({ to })} />
-      <PersonPicker
-        label="Who"
-        placeholder="Everybody"
-        clearLabel="Everybody"
-        before={[{ value: 'system', label: 'Tocsin itself' }]}
-        value={filter.actor ?? null}
-        onChange={(actor) => show({ actor: actor ?? undefined })}
-      />
-      <NativeSelect
-        label="Via"
-        value={filter.via ?? ''}
-        onChange={(event) => show({ via: event.currentTarget.value || undefined })}
-        data={[
-          { value: '', label: 'Any' },
-          ...[...VIAS, 'system'].map((value) => ({ value, label: viaText({ via: value }) })),
-        ]}
-      />
-      <NativeSelect
-        label="Result"
-        value={filter.result ?? ''}
-        onChange={(event) => show({ result: event.currentTarget.value || undefined })}
-        data={[{ value: '', label: 'Any' }, 'done', 'forbidden', 'refused']}
-      />
-      <Choice
-        label="Action"
-        placeholder="Any"
-        clearLabel="Any"
-        options={offered.map((value) => ({ value, label: actionText(value) }))}
-        value={action ?? null}
-        onChange={(value) => show({ action: value ?? undefined })}
-        emptyText="Nobody did this yet"
-      />
-      <TargetPicker value={filter.target ?? null} onChange={(target) => show({ target: target ?? undefined })} />
-    </div>
+    <>
+      <Button className={classes.opener} variant="default" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        {count === 0 ? 'Filter' : `Filter (${count})`}
+      </Button>
+      <div className={classes.filters} data-open={isOpen || undefined}>
+        <NativeSelect
+          label="Days"
+          value={spans.find(({ from, to }) => from === filter.from && to === filter.to)?.title ?? OTHER_DAYS}
+          onChange={({ currentTarget: { value } }) => {
+            const { from, to } = spans.find(({ title }) => title === value) ?? filter;
+            show({ from, to });
+          }}
+          data={[...spans.map(({ title }) => title), OTHER_DAYS]}
+        />
+        <DayField label="From" value={filter.from} onChange={(from) => show({ from })} />
+        <DayField label="To" value={filter.to} onChange={(to) => show({ to })} />
+        <PersonPicker
+          label="Who"
+          placeholder="Everybody"
+          clearLabel="Everybody"
+          before={[{ value: 'system', label: 'Tocsin itself' }]}
+          value={filter.actor ?? null}
+          onChange={(actor) => show({ actor: actor ?? undefined })}
+        />
+        <NativeSelect
+          label="Via"
+          value={filter.via ?? ''}
+          onChange={(event) => show({ via: event.currentTarget.value || undefined })}
+          data={[
+            { value: '', label: 'Any' },
+            ...[...VIAS, 'system'].map((value) => ({ value, label: viaText({ via: value }) })),
+          ]}
+        />
+        <NativeSelect
+          label="Result"
+          value={filter.result ?? ''}
+          onChange={(event) => show({ result: event.currentTarget.value || undefined })}
+          data={[{ value: '', label: 'Any' }, 'done', 'forbidden', 'refused']}
+        />
+        <Choice
+          label="Action"
+          placeholder="Any"
+          clearLabel="Any"
+          options={[...acts].map(([label, value]) => ({ value, label }))}
+          value={action === undefined ? null : (acts.get(actName(action)) ?? null)}
+          onChange={(value) => show({ action: value ?? undefined })}
+          emptyText="Nobody did this yet"
+        />
+        <TargetPicker value={filter.target ?? null} onChange={(target) => show({ target: target ?? undefined })} />
+      </div>
+    </>
   );
 }
 

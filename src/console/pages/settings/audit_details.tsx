@@ -4,8 +4,9 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Sentence } from '#console/components/text/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
+import { actName } from '#modules/audit/decide/act_names.ts';
 import { VIAS, viaTexts } from '#modules/accounts/decide/caller.ts';
-import { actionText, fieldText, type NameOf, targetText, withNames } from '#console/pages/settings/audit_target.ts';
+import { fieldText, type NameOf, targetText, withNames } from '#console/pages/settings/audit_target.ts';
 import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -50,7 +51,7 @@ export function AuditDetails({ entry, nameOf, onClose }: AuditDetailsProps) {
     ['Request', requestId],
   ];
   return (
-    <Dialog onClose={onClose} title={actionText(action)} isWide>
+    <Dialog onClose={onClose} title={actName(action)} isWide>
       <dl className={classes.change}>
         {facts
           .filter(([, value]) => value !== null)

@@ -30,7 +30,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   org: 'organization',
 };
 
-/** Short forms in the names of actions and fields, as they are written. */
+/** Short forms in the names of fields, as they are written. */
 const SHORT_FORMS: Readonly<Record<string, string>> = {
   api: 'API',
   sms: 'SMS',
@@ -44,11 +44,6 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
 function sentenceOf(words: readonly string[]): string {
   const text = words.map((word) => SHORT_FORMS[word] ?? word).join(' ');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-/** Returns an action in words: "Set exception status". */
-export function actionText(action: string): string {
-  return sentenceOf(action.split('_'));
 }
 
 /** Returns a field in words, as "Service" for `serviceId` and "Created by" for `createdBy`. */

@@ -27,7 +27,7 @@ export function IssueTrackersCard() {
   return (
     <Card
       title="Issue trackers"
-      about="“Create issue” on an exception writes into the tracker of its service, with a link back and the stack."
+      about="“Create an issue” on an exception writes into the tracker of its service, with a link back and the stack."
       action={
         isAdmin && (
           <Button size="xs" variant="default" leftSection={<IconPlus size={14} />} onClick={() => setEdited('new')}>

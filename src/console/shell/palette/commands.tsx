@@ -108,13 +108,13 @@ export function useCommands(text: string): RankedGroup {
           go: () => navigate({ to: '/oncall', search: { put: session.user.userId } }),
         },
         {
-          label: 'Start maintenance',
-          words: 'silence mute pause quiet plan',
+          label: 'New maintenance',
+          words: 'start silence mute pause quiet plan',
           go: () => navigate({ to: '/rules', hash: 'maintenance' }),
         },
         { label: 'Create a rule', words: 'new alert', go: () => navigate({ to: '/rules/new' }) },
         { label: 'Create a schedule', words: 'new rotation', go: () => navigate({ to: '/oncall/schedules/new' }) },
-        { label: 'Create an escalation policy', words: 'new', go: () => navigate({ to: '/oncall/policies/new' }) },
+        { label: 'Create a policy', words: 'new escalation', go: () => navigate({ to: '/oncall/policies/new' }) },
         { label: 'Create a team', words: 'new', go: () => navigate({ to: '/oncall/teams', hash: 'create' }) },
       ]
     : [];

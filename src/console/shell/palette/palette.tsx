@@ -206,7 +206,7 @@ function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): Spotli
     actions: may('oncall:edit')
       ? services.map(({ id, name, detail }) => ({
           id: `silence ${id}`,
-          label: `Start maintenance of ${isolateBidi(name)}`,
+          label: `New maintenance of ${isolateBidi(name)}`,
           description: detail ?? undefined,
           leftSection: <IconBellOff size={18} stroke={1.75} />,
           onClick: () => void navigate({ to: '/rules', search: { service: id }, hash: 'maintenance' }),

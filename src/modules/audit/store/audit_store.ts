@@ -1,3 +1,4 @@
+import { sameActs } from '#modules/audit/decide/act_names.ts';
 import { sql } from 'kysely';
 
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -55,6 +56,7 @@ export interface AuditFilter {
   /** The id of a user, a key or a connection, or `system` or `unknown`. */
   readonly actor?: string;
   readonly via?: AuditLine['via'];
+  /** An action; all that do the same are meant. */
   readonly action?: string;
   readonly target?: string;
   readonly targets?: readonly string[];
@@ -115,7 +117,7 @@ export class AuditReader extends PostgresStore {
       );
     }
     if (via !== undefined) lines = lines.where('a.via', '=', via);
-    if (action !== undefined) lines = lines.where('a.action', '=', action);
+    if (action !== undefined) lines = lines.where('a.action', '=', anyOf(sameActs(action)));
     if (target !== undefined) lines = lines.where('a.target', '=', target);
     if (targets !== undefined) lines = lines.where('a.target', '=', anyOf(targets));
     if (changesOnly === true) {

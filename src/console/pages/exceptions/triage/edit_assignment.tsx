@@ -168,7 +168,7 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
         <>
           <NativeSelect
             label={LABELS.trackerId}
-            description="“Create issue” writes there."
+            description="“Create an issue” writes there."
             value={values.trackerId}
             onChange={(event) => {
               const chosen = event.currentTarget.value;

@@ -41,7 +41,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
         issueUrl === null &&
         (tracker !== null ? (
           <Button size="xs" variant="default" onClick={() => setIsCreating(true)}>
-            Create issue
+            Create an issue
           </Button>
         ) : newIssueUrl === null ? null : (
           <Button
@@ -49,7 +49,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
             variant="default"
             renderRoot={(props) => <a {...props} href={newIssueUrl} target="_blank" rel="noopener noreferrer" />}
           >
-            New issue
+            Create an issue
           </Button>
         ))
       }
@@ -161,7 +161,7 @@ function CreateIssue({
       atFields={values}
       draft={draft}
       labels={{ title: 'Title' }}
-      submit="Create issue"
+      submit="Create an issue"
       onSubmit={() => {
         setIsSent(true);
         if (values.title.trim() !== '' && !creating.isPending && draft.conflicts.length === 0) creating.mutate();
