@@ -29,6 +29,11 @@ if (isConsoleFresh()) {
   console.log(`Built the console in ${seconds} s; the first load is ${Math.round(size / 1000)} kB compressed.`);
 }
 
+/** Says on the terminal what is done now, and how far it is. */
+function step(number: number, what: string): void {
+  console.log(`Preparing the console, ${number} of 3: ${what} …`);
+}
+
 /** Builds in a temporary folder, so that browsers get the old files or the new ones, never a mixture. */
 async function buildInto(parent: string): Promise<string> {
   mkdirSync(parent, { recursive: true });
@@ -37,11 +42,14 @@ async function buildInto(parent: string): Promise<string> {
   chmodSync(folder, 0o755);
   // Vite takes the mode of React from here, and tests that build an outdated console have set another.
   process.env.NODE_ENV = 'production';
+  step(1, 'compiling, which takes half a minute on a small machine');
   const { build } = await import('vite');
   const configFile = path.join(SOURCES, 'vite.config.ts');
   try {
     await build({ configFile, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true, manifest: MANIFEST } });
+    step(2, 'listing the files of each page');
     await writePageFiles(folder);
+    step(3, 'compressing');
     await packFiles(folder);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -62,7 +70,7 @@ async function writePageFiles(folder: string): Promise<void> {
 /** Returns the size of the files that a browser fetches before it shows the first page, compressed with gzip. */
 async function sizeOfFirstLoad(folder: string): Promise<number> {
   const page = await readFile(path.join(folder, 'index.html'), 'utf8');
-  const files = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  const files = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, name = '']) => name);
   const sizes = await Promise.all(
     [...new Set(files)].map(async (name) => gzipSync(await readFile(path.join(folder, name))).length),
   );

@@ -21,7 +21,7 @@ const shades = (colors: string) => colorsTuple(colors.split(' '));
 
 /** Theme. Colours carry meaning: red needs somebody, amber is being handled, green is over, blue can be pressed. */
 export const theme = createTheme({
-  fontFamily: "'Inter Variable', -apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, sans-serif",
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
   fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, 'Cascadia Mono', 'DejaVu Sans Mono', monospace",
   headings: {
     fontWeight: '620',

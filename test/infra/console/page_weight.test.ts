@@ -41,7 +41,7 @@ const compressedBytes = (file: string): number => {
 test('the files of each page are few and light enough for a first visit by phone', () => {
   const files = JSON.parse(readFileSync(path.join(CONSOLE_FOLDER, PAGE_FILES), 'utf8')) as Record<string, string[]>;
   const page = readFileSync(path.join(CONSOLE_FOLDER, 'index.html'), 'utf8');
-  const first = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  const first = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, name = '']) => name);
   const weighed = Object.entries(files).map(([route, own]) => {
     const all = [...new Set([...first, ...own])];
     return { route, files: all.length, bytes: all.reduce((sum, file) => sum + compressedBytes(file), 0) };

@@ -46,7 +46,7 @@ import classes from '#console/pages/oncall/on_call_now.module.css';
 import warningsClasses from '#console/pages/policies/warnings.module.css';
 
 const CreateTeam = lazyDialog(() => import('#console/pages/oncall_teams/create_team.tsx').then((m) => m.CreateTeam));
-const PersonLine = lazyPart(() => import('#console/pages/oncall/person_line.tsx').then((m) => m.PersonLine));
+const PersonLine = lazyPart(() => import('#console/pages/oncall_teams/person_line.tsx').then((m) => m.PersonLine));
 const PutOnCall = lazyDialog(() => import('#console/pages/oncall/override/put_on_call.tsx').then((m) => m.PutOnCall));
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
@@ -87,8 +87,8 @@ export function OnCallNow() {
         isEmpty ? undefined : (
           <>
             <OwnCalendarButton />
-            {mayEdit && timeline !== null && (
-              <Button variant="default" onClick={() => setIsPutting(true)}>
+            {mayEdit && (
+              <Button variant="default" disabled={timeline === null} onClick={() => setIsPutting(true)}>
                 Put somebody on call
               </Button>
             )}
@@ -113,14 +113,7 @@ export function OnCallNow() {
               />
             </Stack>
           )}
-          <Toolbar
-            view={view}
-            range={range}
-            hasTeams={(timeline?.teamCount ?? 0) > 1 || team !== undefined}
-            team={team}
-            onShow={show}
-            onMove={move}
-          />
+          <Toolbar view={view} range={range} team={team} onShow={show} onMove={move} />
           {timeline === null || warnings.isPending ? (
             <Skeleton height={320} radius="lg" />
           ) : (
@@ -242,8 +235,6 @@ function useShownTime() {
 interface ToolbarProps {
   readonly view: TimelineView;
   readonly range: TimelineRange;
-  /** Whether there is a team to choose. */
-  readonly hasTeams: boolean;
   readonly team: string | undefined;
   readonly onShow: (
     changes: Partial<Record<keyof TimelineFilter, string | undefined>> & { view?: TimelineView },
@@ -253,7 +244,7 @@ interface ToolbarProps {
 
 const RANGE = dateFormat({ day: 'numeric', month: 'short', year: 'numeric' });
 
-function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) {
+function Toolbar({ view, range, team, onShow, onMove }: ToolbarProps) {
   const last = range.days.at(-1)?.start ?? range.from;
   return (
     <div className={`${classes.toolbar} row wraps`}>
@@ -272,16 +263,14 @@ function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) 
         {RANGE.formatRange(range.from, last)}
       </h2>
       <span className={`${classes.zone} dimmed small`}>{viewerZone()}</span>
-      {hasTeams && (
-        <TeamPicker
-          label="Team"
-          isLabelHidden
-          placeholder="All teams"
-          className={classes.team}
-          value={team ?? null}
-          onChange={(teamId) => onShow({ team: teamId ?? undefined })}
-        />
-      )}
+      <TeamPicker
+        label="Team"
+        isLabelHidden
+        placeholder="All teams"
+        className={classes.team}
+        value={team ?? null}
+        onChange={(teamId) => onShow({ team: teamId ?? undefined })}
+      />
       <SegmentedControl
         aria-label="How much time"
         value={view}
