@@ -24,7 +24,7 @@ export const RIGHTS: readonly (readonly [OperationPermission, string])[] = [
   ['dashboards:edit', 'Change dashboards'],
   ['services:edit', 'Create and change services, turn on what is paid for'],
   ['services:delete', 'Delete services, keep their data for a shorter time'],
-  ['organization:manage', 'Invite people, change roles, see the audit log and billing, require a second factor'],
+  ['organization:manage', 'Invite people, change roles, see the audit log and billing'],
 ];
 
 /** Returns what somebody with the permission may do, in the words of the table of roles, within a sentence. */

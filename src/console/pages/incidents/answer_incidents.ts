@@ -1,6 +1,6 @@
 import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { createElement, Fragment } from 'react';
+import { createElement } from 'react';
 
 import { type FoundIncident, type Incident, type IncidentWithLog, invoke, topicKey } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
@@ -47,11 +47,10 @@ export function useAnswerIncidents() {
       const what =
         others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${answered.length} incidents ${PAST[answer]}.`;
       const groupId = answer === 'resolve' && others.length === 0 ? first.exceptionGroupId : null;
-      const said =
-        groupId === null
-          ? what
-          : createElement(Fragment, null, what, createElement(StaysText, { orgId: org.orgId, groupId }));
-      showUndoable(said, () => undoing.mutate({ answer, incidentIds: answered.map(({ incidentId }) => incidentId) }));
+      showUndoable(
+        [what, groupId !== null && createElement(StaysText, { key: groupId, orgId: org.orgId, groupId })],
+        () => undoing.mutate({ answer, incidentIds: answered.map(({ incidentId }) => incidentId) }),
+      );
     },
     async onSettled(_failures, _error, { incidentIds }) {
       await refreshIncidents(queryClient, org.orgId, incidentIds);

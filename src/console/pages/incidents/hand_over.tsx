@@ -12,7 +12,7 @@ import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
-import { AddNumber } from '#console/pages/incidents/add_number.tsx';
+import { AddNumber } from '#console/pages/oncall_teams/add_number.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
@@ -96,12 +96,12 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
     const { value: userId, name, memberId } = picked;
     // Whoever is chosen may be beyond the first people of the list.
     const readAgain = async (): Promise<void> => {
-      const found = choicesOf(
+      const matches = choicesOf(
         await invoke(org.orgId, 'list_assignees', { incidentId, text: name }),
         kind,
         session.user.userId,
       );
-      setValues({ kind, picked: found.find(({ value }) => value === userId) ?? picked });
+      setValues({ kind, picked: matches.find(({ value }) => value === userId) ?? picked });
     };
     return (
       <AddNumber

@@ -14,7 +14,6 @@ import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { ReadinessDetails } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS, CHANNELS } from '#modules/contacts/decide/channel.ts';
-import classes from '#console/pages/oncall/on_call_now.module.css';
 
 type Step = ResultOf<'get_member_reach'>['places'][number]['steps'][number];
 
@@ -98,12 +97,12 @@ function Reach({ userId }: { readonly userId: string }) {
   const { data, error } = useQuery(actionQuery(org.orgId, 'teams', 'get_member_reach', { userId }));
   if (error !== null) return <>{errorMessage(error)}</>;
   if (data === undefined) return <Skeleton height={64} />;
-  return data.places.map(({ teamId, teamName, phone, steps, readiness }) => {
+  const places = data.places.map(({ teamId, teamName, phone, steps, readiness }) => {
     const isFirst = new Set(steps.flatMap(({ channels }) => channels));
     const order = [...isFirst, ...CHANNELS.filter((channel) => !isFirst.has(channel))];
     const channels = readiness.channels.toSorted((a, b) => order.indexOf(a.channel) - order.indexOf(b.channel));
     return (
-      <div key={teamId} className={classes.reach}>
+      <div key={teamId}>
         <div>
           {data.places.length > 1 && teamName !== null && <>{named`In ${teamName}: `}</>}
           {phone === null ? 'no number yet' : <span className="numbers">{phone}</span>}
@@ -114,6 +113,7 @@ function Reach({ userId }: { readonly userId: string }) {
       </div>
     );
   });
+  return <div className="stack spaced">{places}</div>;
 }
 
 /** Returns when and by what a page comes, in one sentence. */

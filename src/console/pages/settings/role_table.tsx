@@ -11,7 +11,7 @@ import {
   ROLES,
 } from '#kernel/permissions.ts';
 
-/** What only owners may: the operations ask for the role itself. */
+/** Rights of owners alone, whose operations ask for the role itself. */
 const OF_OWNERS = [
   'Make and remove owners',
   'Set sign-in, networks and provisioning; end sessions of others',

@@ -1,5 +1,5 @@
 /**
- * What people call each change, with the actions and operations that make it: those of the contract, and those of the
+ * Names of changes for people, with the actions and operations that make it: those of the contract, and those of the
  * console's forms that do the same. The words are those of the console's buttons.
  */
 const ACTS = {

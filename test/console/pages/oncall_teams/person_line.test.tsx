@@ -5,7 +5,7 @@ import { cleanup, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import type { Member } from '#console/api/organization.ts';
-import { PersonLine } from '#console/pages/oncall/person_line.tsx';
+import { PersonLine } from '#console/pages/oncall_teams/person_line.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { renderInRouter } from '#test/console/in_router.tsx';
 
