@@ -68,7 +68,7 @@ inBrowser('maintenance', () => {
       .getByText(/this incident pages at/)
       .first()
       .waitFor();
-    await page.getByText('until step 1 of 1, after the maintenance').waitFor();
+    await page.getByText(/^until it pages .*, after the maintenance$/).waitFor();
     await page.getByText('The maintenance ends at').waitFor();
     expect(await page.getByText('Handed over at').count()).toBe(0);
   });

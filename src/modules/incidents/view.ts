@@ -15,6 +15,7 @@ import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
+import { firstStepOfRun } from '#modules/policies/decide/escalation.ts';
 import { STEP_DETAILS } from '#modules/policies/details_fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
@@ -51,6 +52,9 @@ const ESCALATION_FIELDS = {
     }),
   ),
   stepCount: Type.Integer({ description: 'how many steps it has had, with those that came after the trigger' }),
+  firstStep: Type.Integer({
+    description: 'index of the first step of the present run: earlier ones came before a hand-over or a repetition',
+  }),
 };
 
 const INCIDENT_FIELDS = {
@@ -227,7 +231,14 @@ export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
   acknowledgedBy: null,
   resolvedAt: null,
   resolvedBy: null,
-  escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', waitsFor: null, stepCount: 2 },
+  escalation: {
+    state: 'running',
+    nextStep: 1,
+    nextStepAt: '2027-02-03T02:14:15.000Z',
+    waitsFor: null,
+    stepCount: 2,
+    firstStep: 0,
+  },
   commanderId: null,
   isShadow: false,
   createdAt: '2027-02-03T02:04:15.000Z',
@@ -239,7 +250,7 @@ export const ACKNOWLEDGED_EXAMPLE: Static<typeof IncidentView> = {
   status: 'acknowledged',
   acknowledgedAt: '2027-02-03T02:06:40.550Z',
   acknowledgedBy: { userId: IDS.userId, via: 'rest' },
-  escalation: { state: 'paused', nextStep: null, nextStepAt: null, waitsFor: null, stepCount: 2 },
+  escalation: { state: 'paused', nextStep: null, nextStepAt: null, waitsFor: null, stepCount: 2, firstStep: 0 },
   updatedAt: '2027-02-03T02:06:40.550Z',
 };
 
@@ -348,7 +359,12 @@ function toEscalationView(
   steps: readonly StepState[],
 ): Static<typeof IncidentView>['escalation'] {
   const { nextStepAt, ...escalation } = escalationStateOf(incident.status, steps);
-  return { ...escalation, nextStepAt: toTimestampOrNull(nextStepAt), waitsFor: waitsFor(incident, steps) };
+  return {
+    ...escalation,
+    nextStepAt: toTimestampOrNull(nextStepAt),
+    waitsFor: waitsFor(incident, steps),
+    firstStep: firstStepOfRun(incident.steps),
+  };
 }
 
 /** Returns the escalation with the steps as they were at the trigger, in place of the summary that lists have. */

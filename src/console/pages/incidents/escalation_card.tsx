@@ -15,7 +15,7 @@ import { Person } from '#console/components/text/person_dot.tsx';
 import { countdownText, durationText, fullText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
-import { whoText } from '#console/pages/incidents/escalation_text.ts';
+import { handedOverText, untilText, whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
@@ -49,7 +49,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
         ),
       })}
     >
-      <Progress incident={incident} />
+      <Progress incident={incident} team={team} />
       {acknowledgements.length > 0 && status === 'triggered' && (
         <p className={`${classes.note} dimmed small`}>
           {acknowledgements.length} {acknowledgements.length === 1 ? 'person has' : 'people have'} acknowledged
@@ -237,19 +237,21 @@ function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, inde
   return escalation.waitsFor === 'maintenance' ? 'The maintenance ends at' : 'The maintenance ended at';
 }
 
-function Progress({ incident }: { readonly incident: IncidentWithLog }) {
-  const { state, nextStep, nextStepAt, waitsFor, stepCount } = incident.escalation;
+function Progress({ incident, team }: { readonly incident: IncidentWithLog; readonly team: string | null }) {
+  const { state, nextStepAt, waitsFor } = incident.escalation;
+  const nameOf = useMemberNames();
   if (state === 'running' && waitsFor === 'incident') return <WaitsForParent incident={incident} />;
-  if (state === 'running' && nextStepAt !== null && nextStep !== null) {
+  const until = untilText(incident.escalation, team, nameOf);
+  if (state === 'running' && nextStepAt !== null && until !== null) {
+    const handedOver = handedOverText(incident, team, nameOf);
     return (
-      <div className={classes.count}>
-        <Clock to={nextStepAt} />
-        <span className="dimmed">
-          until step {nextStep + 1} of {stepCount}
-          {waitsFor === 'maintenance' && ', after the maintenance'}
-          {waitsFor === 'hours' && ', when the hours of its policy begin'}
-        </span>
-      </div>
+      <>
+        {handedOver !== null && <p className={`${classes.note} small`}>{handedOver}</p>}
+        <div className={classes.count}>
+          <Clock to={nextStepAt} />
+          <span className="dimmed">{until}</span>
+        </div>
+      </>
     );
   }
   return <p className={`${classes.note} dimmed small`}>{noteOf(incident)}</p>;
@@ -323,7 +325,7 @@ function EscalateNow({ incidentId, step, team }: EscalateNowProps) {
       </Button>
       {isAsking && (
         <Confirm
-          title={`Page step ${step.index + 1} now?`}
+          title="Page before its time?"
           button="Escalate now"
           isHarmless
           saving={escalating}
@@ -338,7 +340,7 @@ function EscalateNow({ incidentId, step, team }: EscalateNowProps) {
               {
                 onSuccess() {
                   setIsAsking(false);
-                  showSuccess(`Step ${step.index + 1} fires now.`);
+                  showSuccess(`It pages ${whoText(step, team, nameOf)} now.`);
                 },
               },
             )

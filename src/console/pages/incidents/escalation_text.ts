@@ -1,9 +1,12 @@
 import type { Incident, IncidentWithLog } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 
-/** Returns the state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
+/**
+ * Returns the state of an escalation in a few words. `step 2 of 3` is the step that fires next; after a hand-over or a
+ * repetition the steps of the policy and those of the incident have different numbers.
+ */
 export function stepText({
-  escalation: { state, nextStep, waitsFor, stepCount },
+  escalation: { state, nextStep, waitsFor, stepCount, firstStep },
 }: Pick<Incident, 'escalation'>): string {
   switch (state) {
     case 'none':
@@ -16,7 +19,7 @@ export function stepText({
       if (waitsFor === 'incident') return 'another one pages for it';
       if (waitsFor === 'maintenance') return 'in maintenance, pages';
       if (waitsFor === 'hours') return 'outside its hours, pages';
-      return `step ${(nextStep ?? 0) + 1} of ${stepCount}`;
+      return firstStep > 0 ? 'next page' : `step ${(nextStep ?? 0) + 1} of ${stepCount}`;
   }
 }
 
@@ -44,4 +47,35 @@ export function whoText(
     ...(members === undefined ? [] : [paged]),
   ];
   return planned.length === 0 ? 'nobody' : planned.join(', ');
+}
+
+type Escalation = IncidentWithLog['escalation'];
+
+/** Returns whom the next step pages, as what follows the time until then; null if no step is to come. */
+export function untilText(
+  { steps, nextStep, waitsFor }: Pick<Escalation, 'steps' | 'nextStep' | 'waitsFor'>,
+  team: string | null,
+  nameOf: (userId: string) => string,
+): string | null {
+  const step = steps.find(({ index }) => index === nextStep);
+  if (step === undefined) return null;
+  const waits =
+    waitsFor === 'maintenance'
+      ? ', after the maintenance'
+      : waitsFor === 'hours'
+        ? ', when the hours of its policy begin'
+        : '';
+  return `until it pages ${whoText(step, team, nameOf)}${waits}`;
+}
+
+/** Returns whom a hand-over has paged; null while the incident is where it began, or after a repetition. */
+export function handedOverText(
+  { escalation: { steps, firstStep }, timeline }: Pick<IncidentWithLog, 'escalation' | 'timeline'>,
+  team: string | null,
+  nameOf: (userId: string) => string,
+): string | null {
+  const step = steps.find(({ index }) => index === firstStep);
+  if (firstStep === 0 || step === undefined) return null;
+  if (!timeline.some(({ event, at }) => event === 'reassigned' && at === step.countsFrom)) return null;
+  return `Handed over: it ${step.state === 'pending' ? 'pages' : 'has paged'} ${whoText(step, team, nameOf)}.`;
 }

@@ -25,7 +25,7 @@ export const resolveIncident = defineAction({
     status: 'resolved',
     resolvedAt: '2027-02-03T02:41:03.211Z',
     resolvedBy: { userId: IDS.userId, via: 'rest' },
-    escalation: { state: 'finished', nextStep: null, nextStepAt: null, waitsFor: null, stepCount: 2 },
+    escalation: { state: 'finished', nextStep: null, nextStepAt: null, waitsFor: null, stepCount: 2, firstStep: 0 },
     updatedAt: '2027-02-03T02:41:03.211Z',
   },
   async handle({ incidentId }, context) {

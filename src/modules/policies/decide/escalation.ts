@@ -61,6 +61,12 @@ export function stepCountOf(steps: readonly Pick<EscalationStep, 'index'>[]): nu
   return firstStepIndex(steps) + steps.length;
 }
 
+/** Returns the index of the first step of the present run: earlier ones came before a hand-over or a repetition. */
+export function firstStepOfRun(steps: readonly Pick<EscalationStep, 'index' | 'countsFrom'>[]): number {
+  const countsFrom = steps.at(-1)?.countsFrom;
+  return firstStepIndex(steps) + steps.findLastIndex((step) => step.countsFrom !== countsFrom) + 1;
+}
+
 /** Returns the step of this number; undefined when there is none, or it is no longer kept. */
 export function stepAt<Step extends Pick<EscalationStep, 'index'>>(
   steps: readonly Step[],

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { planSteps, resumeTimers, stepAfter, stepAt } from '#modules/policies/decide/escalation.ts';
+import { firstStepOfRun, planSteps, resumeTimers, stepAfter, stepAt } from '#modules/policies/decide/escalation.ts';
 import { FAR_FUTURE } from '#kernel/time.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
@@ -22,6 +22,16 @@ describe('the plan', () => {
     const [step] = planSteps(stepsAfter(Number.MAX_SAFE_INTEGER), TRIGGERED);
     expect(step?.dueAt).toEqual(FAR_FUTURE);
   });
+});
+
+test('a run begins with the first step that counts from the time of the last', () => {
+  const run = (...times: (string | undefined)[]) =>
+    times.map((countsFrom) => ({ ...(countsFrom !== undefined && { countsFrom }) }));
+  expect(firstStepOfRun([])).toBe(0);
+  expect(firstStepOfRun(run(undefined, undefined))).toBe(0);
+  expect(firstStepOfRun(run(undefined, undefined, 'a', 'a'))).toBe(2);
+  // The oldest steps of a long incident are dropped, and the others keep their numbers.
+  expect(firstStepOfRun(run('a', 'b', 'b').map((step, place) => ({ ...step, index: 40 + place })))).toBe(41);
 });
 
 describe('the step that fires at once when one reaches nobody', () => {
