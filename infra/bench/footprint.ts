@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { USE_PACKED } from '#infra/packages/packed.ts';
-
 import { duration, megabytes, percent } from './figures.ts';
-import { limitProcessors, type ProcessorLimit } from './half_machine.ts';
 import { type Bench, printInputs, printTable } from './harness.ts';
 import { processorBelow, processorUsedBelow, residentTogether, useBelow } from './paging/processes.ts';
 
@@ -120,4 +118,45 @@ async function printUse(pid: number): Promise<void> {
       'idle processor': percent([...shares.values()].reduce((sum, share) => sum + share, 0)),
     },
   ]);
+}
+
+/** Processes that have a part of this machine's processors between them. */
+interface ProcessorLimit {
+  /** Command that starts a program within the limit; it stands before the program's command line. */
+  readonly command: readonly string[];
+  /** Once the programs have ended. */
+  remove(): Promise<void>;
+}
+
+const PERIOD_US = 100_000;
+const VERSION_1 = '/sys/fs/cgroup/cpu';
+const VERSION_2 = '/sys/fs/cgroup';
+
+/**
+ * Limits the processor time a second of everything that is started within it, on however many processors: one of two is
+ * a machine half as fast. It uses a control group of Linux, which needs root.
+ */
+function limitProcessors(processors: number): ProcessorLimit {
+  const quota = Math.round(processors * PERIOD_US);
+  const isVersion1 = existsSync(path.join(VERSION_1, 'cpu.cfs_quota_us'));
+  const group = path.join(isVersion1 ? VERSION_1 : VERSION_2, `tocsin-bench-${process.pid}`);
+  mkdirSync(group);
+  if (isVersion1) {
+    writeFileSync(path.join(group, 'cpu.cfs_period_us'), String(PERIOD_US));
+    writeFileSync(path.join(group, 'cpu.cfs_quota_us'), String(quota));
+  } else writeFileSync(path.join(group, 'cpu.max'), `${quota} ${PERIOD_US}`);
+  return {
+    command: ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', group],
+    async remove() {
+      // What has ended leaves the group a moment later.
+      for (let tries = 0; tries < 50; tries += 1) {
+        try {
+          rmdirSync(group);
+          return;
+        } catch {
+          await delay(100);
+        }
+      }
+    },
+  };
 }

@@ -6,11 +6,49 @@ import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { nextRetryDelayMs } from '#modules/notifications/decide/retry.ts';
 import { scheduleFairly, type WaitingWork } from '#storage/queue/fair_turns.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
-
 import { seeded } from '#infra/bench/seeded.ts';
 import { type Letter, Provider, type ProviderLimits } from './provider.ts';
 import { type Cause, type Team, teamOf } from './region.ts';
-import { Turns } from './turns.ts';
+
+/** Waiting items by organization: each organization takes turns, in the order of the stores' `listDue`. */
+class Turns<Item> {
+  readonly #lines = new Map<number, Item[]>();
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get organizations(): number {
+    return this.#lines.size;
+  }
+
+  add(organization: number, item: Item): void {
+    const line = this.#lines.get(organization);
+    if (line === undefined) this.#lines.set(organization, [item]);
+    else line.push(item);
+    this.#length += 1;
+  }
+
+  /** The first of each organization, then the second of each, up to so many. */
+  take(count: number): Item[] {
+    const taken: Item[] = [];
+    while (taken.length < count && this.#length > 0) {
+      for (const [organization, line] of this.#lines) {
+        if (taken.length >= count) return taken;
+        const item = line.shift();
+        if (item !== undefined) {
+          taken.push(item);
+          this.#length -= 1;
+        }
+        // The organization that had its turn goes behind the others.
+        this.#lines.delete(organization);
+        if (line.length > 0) this.#lines.set(organization, line);
+      }
+    }
+    return taken;
+  }
+}
 
 /** Number of processes, and the work of each in a second (measured: see src/docs/sizing.md). */
 export interface Fleet {

@@ -2,8 +2,9 @@ import { Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, S
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { IconAlertTriangle } from '@tabler/icons-react';
 
-import { actionQuery, type InputOf, invoke } from '#console/api/actions.ts';
+import { actionQuery, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { isApiError, serverNow } from '#console/api/http.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -13,7 +14,6 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
 import classes from '#console/pages/rules/maintenance_form.module.css';
-import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
 import {
   DAYS,
   inputOfMaintenance,
@@ -29,6 +29,8 @@ import {
 import { RuleSelect } from '#console/pages/rules/rule_select.tsx';
 import { serverFaults } from '#console/pages/rules/rule_values.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import warnings from '#console/pages/policies/warnings.module.css';
 
 const LENGTHS = [30, 60, 120, 480] as const;
 const SETTLED_MS = 300;
@@ -318,4 +320,52 @@ function Weekly({ values, set, faults }: PartProps) {
       />
     </>
   );
+}
+
+interface MaintenancePreviewProps {
+  readonly preview: ResultOf<'preview_maintenance'>;
+  readonly timezone: string;
+}
+
+/** Preview of when the window is in effect, what it keeps quiet, and which others overlap with it. */
+function MaintenancePreview({ preview, timezone }: MaintenancePreviewProps) {
+  const { next, ruleCount, conflicts, conflictCount } = preview;
+  const spanText = spanTextIn(timezone);
+  return (
+    <div aria-live="polite" className={`${classes.preview} small`}>
+      <p>
+        {next.length === 0 ? 'It is never in effect. ' : `In effect ${next.map(spanText).join('; ')}. `}
+        {ruleCount === 0
+          ? 'No rule is kept quiet by it yet.'
+          : `It keeps ${ruleCount.toLocaleString()} ${ruleCount === 1 ? 'rule' : 'rules'} quiet.`}
+      </p>
+      {conflicts.length > 0 && (
+        <ul className={warnings.warnings} aria-label="Overlapping windows">
+          {conflicts.map((conflict) => (
+            <li key={conflict.maintenanceId} className={`${warnings.warning} spaced small`}>
+              <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
+              <span>
+                Overlaps with <Name>{conflict.name}</Name>, {spanText(conflict)}. Pages wait until both are over.
+              </span>
+            </li>
+          ))}
+          {conflictCount > conflicts.length && (
+            <li className={`${warnings.warning} spaced small`}>and with {conflictCount - conflicts.length} more</li>
+          )}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** Returns a formatter of spans in the zone of the window, as in its fields. */
+function spanTextIn(timeZone: string) {
+  const format = new Intl.DateTimeFormat(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    hourCycle: 'h23',
+    timeZone,
+  });
+  return ({ startsAt, endsAt }: { readonly startsAt: string; readonly endsAt: string }): string =>
+    format.formatRange(new Date(startsAt), new Date(endsAt));
 }
