@@ -9,6 +9,7 @@ import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { world } from '#test/kit/world.ts';
 import { opened } from '#test/contract/connection.ts';
+import { post } from '#test/contract/mcp_call.ts';
 
 const LIMITS = {
   mcpBatchMax: 2,
@@ -22,20 +23,11 @@ const LIMITS = {
 test('a batch beyond the limit that is set is refused by its name, and its sender counted by it', async () => {
   const w = await world({ newApp: true, settings: LIMITS });
   const send = (messages: number) =>
-    w.app.inject({
-      method: 'POST',
-      url: '/api/mcp',
-      headers: {
-        authorization: `Bearer ${w.orgKey}`,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-      },
-      payload: JSON.stringify(Array.from({ length: messages }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))),
-    });
-  expect((await send(2)).statusCode).toBe(200);
+    post(w, JSON.stringify(Array.from({ length: messages }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))));
+  expect((await send(2)).status).toBe(200);
   const refused = await send(3);
-  expect(refused.statusCode).toBe(400);
-  expect(refused.json().error).toMatchObject({
+  expect(refused.status).toBe(400);
+  expect(refused.body.error).toMatchObject({
     message: 'a batch holds at most 2 messages; send the others after it (limit: LIMIT_MCP_BATCH)',
     data: { limit: 'LIMIT_MCP_BATCH' },
   });

@@ -123,22 +123,8 @@ test('a responder is told of the largest incident in 25,000 characters or fewer,
   const apiKeyId = agent!.id;
   const responder = { agentId: apiKeyId, orgId: w.orgId, connectionId: null, apiKeyId, enabledBy: w.owner.userId };
   await storesOf(w.context.db.session()).responders.enable({ ...responder, enabledAt: w.clock.now() });
-  const response = await w.app.inject({
-    method: 'POST',
-    url: API_PATHS.responder,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${key}`,
-    },
-    payload: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'get_incident', arguments: { incidentId: big.incidentId } },
-    }),
-  });
-  const { content, isError } = response.json().result;
+  const sending = { key, url: API_PATHS.responder };
+  const { content, isError } = (await call(w, 'get_incident', { incidentId: big.incidentId }, sending)).body;
   expect(isError).toBeUndefined();
   const texts: string[] = content.map(({ text }: { text: string }) => text);
   expect(texts[0]).toContain(big.incidentId);

@@ -14,6 +14,7 @@ interface Sending {
   readonly era?: Era;
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly url?: string;
 }
 
 const ENVELOPE = {
@@ -23,10 +24,14 @@ const ENVELOPE = {
 };
 
 /** Sends bytes to the endpoint as a client of the Streamable HTTP transport does. */
-export async function post(w: World, payload: string, { key = w.orgKey, headers = {} }: Sending = {}): Promise<Answer> {
+export async function post(
+  w: World,
+  payload: string,
+  { key = w.orgKey, headers = {}, url = MCP_PATH }: Sending = {},
+): Promise<Answer> {
   const response = await w.app.inject({
     method: 'POST',
-    url: MCP_PATH,
+    url,
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
 import { setResponder, stopAgents } from '#modules/agents/operations/agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
+import { call } from '#test/contract/mcp_call.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { textFrom } from '#test/kit/twilio_posts.ts';
@@ -25,23 +26,11 @@ async function night() {
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
   const propose = async (action: string, input: object, reason = 'It is broken.') => {
-    const params = {
-      name: 'propose_action',
-      arguments: { incidentId, action, input, reason, evidence: ['value \u202e250'] },
-    };
-    const response = await w.app.inject({
-      method: 'POST',
-      url: API_PATHS.responder,
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-        authorization: `Bearer ${key}`,
-      },
-      payload: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    });
+    const given = { incidentId, action, input, reason, evidence: ['value \u202e250'] };
+    const sending = { era: 'legacy', key, url: API_PATHS.responder } as const;
+    const { body } = await call(w, 'propose_action', given, sending);
     await w.runUntilIdle();
-    return JSON.parse(response.json().result.content[0].text);
+    return JSON.parse(body.content[0].text);
   };
   const link = async () => {
     const [message] = await w.context.db.sql.rows<{ id: string }>(

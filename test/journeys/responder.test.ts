@@ -1,4 +1,3 @@
-import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
 import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
@@ -12,10 +11,11 @@ import {
 } from '#modules/agents/operations/agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { newId } from '#kernel/ids.ts';
-import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { storesOf } from '#modules/stores.ts';
+import { send } from '#test/contract/mcp_call.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { SERVICE_NUMBER, type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
+import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
+import { textFrom } from '#test/kit/twilio_posts.ts';
 
 const VIEWS = ['oncall:view', 'services:view', 'dashboards:view', 'exceptions:view'] as const;
 const BASE_URL = 'http://tocsin.test';
@@ -23,8 +23,7 @@ const BASE_URL = 'http://tocsin.test';
 /** An incident that has paged Anna, an owner, and an agent with a key that may look. */
 async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels: ['sms'] }]) {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   await w.staff.confirm(anna);
   const alert = await w.staff.alert(
     teamId,
@@ -46,21 +45,11 @@ async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels:
 }
 
 async function callTool(w: StaffedWorld, key: string, name: string, input: object) {
-  const response = await w.app.inject({
-    method: 'POST',
-    url: API_PATHS.responder,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2025-11-25',
-      authorization: `Bearer ${key}`,
-    },
-    payload: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }),
-  });
-  const body = response.json();
+  const sending = { era: 'legacy', key, url: API_PATHS.responder } as const;
+  const { status, body } = await send(w, 'tools/call', { name, arguments: input }, sending);
   const text: string = body.result?.content[0].text ?? body.error.message;
   const isOk = body.result !== undefined && body.result.isError !== true;
-  return { status: response.statusCode, isOk, text, result: isOk ? JSON.parse(text) : null };
+  return { status, isOk, text, result: isOk ? JSON.parse(text) : null };
 }
 
 async function pagesOf(w: StaffedWorld, incidentId: string): Promise<number> {
@@ -68,22 +57,6 @@ async function pagesOf(w: StaffedWorld, incidentId: string): Promise<number> {
     incidentId,
   ]);
   return pages.length;
-}
-
-async function sms(w: StaffedWorld, from: string, text: string, sid: string): Promise<string> {
-  const path = new URL(inboundSmsUrl(BASE_URL)).pathname;
-  const fields = { MessageSid: sid, From: from, To: SERVICE_NUMBER, Body: text };
-  const token = w.context.config.twilioAuthToken ?? '';
-  const { body } = await w.app.inject({
-    method: 'POST',
-    url: path,
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'x-twilio-signature': twilio.getExpectedTwilioSignature(token, BASE_URL + path, fields),
-    },
-    payload: new URLSearchParams(fields).toString(),
-  });
-  return body;
 }
 
 const acknowledging = (incidentId: string) => ({
@@ -243,14 +216,14 @@ test('who was paged answers by SMS or by a link, and nobody else', async () => {
   const text = w.phone.messages.at(-1)?.body ?? '';
   expect(text).toContain('Reply YES 1 or NO 1');
   expect(text.length).toBeLessThanOrEqual(160);
-  expect(await sms(w, '+31600000000', 'YES 1', 'SM1')).not.toContain('Done');
+  expect((await textFrom(w, '+31600000000', 'YES 1')) ?? '').not.toContain('Done');
   expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
-  expect(await sms(w, anna.phone, 'yes 1', 'SM2')).toContain('Done: acknowledge incident.');
+  expect(await textFrom(w, anna.phone, 'yes 1')).toContain('Done: acknowledge incident.');
   expect((await w.expectOk('get_incident', { incidentId })).acknowledgedBy).toEqual({
     userId: anna.userId,
     via: 'sms',
   });
-  expect(await sms(w, anna.phone, 'YES 1', 'SM3')).toContain('answered this already');
+  expect(await textFrom(w, anna.phone, 'YES 1')).toContain('answered this already');
 
   await tool('ask_person', { incidentId, question: 'Is the shop closed for maintenance?' });
   const [message] = await w.context.db.sql.rows<{ id: string }>(

@@ -1,37 +1,12 @@
-import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
-import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/programs/browser.ts';
-import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-
-const BASE_URL = 'http://tocsin.test';
-const SMS_PATH = new URL(inboundSmsUrl(BASE_URL)).pathname;
-
-let sent = 0;
-
-/** An SMS from this number to the service, and the text of its answer; null for none. */
-async function text(w: StaffedWorld, from: string, body: string): Promise<string | null> {
-  sent += 1;
-  const fields = { MessageSid: `SM${sent}`, From: from, To: SERVICE_NUMBER, Body: body };
-  const token = w.context.config.twilioAuthToken ?? '';
-  const response = await w.app.inject({
-    method: 'POST',
-    url: SMS_PATH,
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'x-twilio-signature': twilio.getExpectedTwilioSignature(token, BASE_URL + SMS_PATH, fields),
-    },
-    payload: new URLSearchParams(fields).toString(),
-  });
-  expect(response.statusCode).toBe(200);
-  return /<Message>(.*?)<\/Message>/s.exec(response.body)?.[1] ?? null;
-}
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { textFrom } from '#test/kit/twilio_posts.ts';
 
 async function annaIsPaged() {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const page = async () => {
     const incidentId = await alert.trigger();
@@ -77,7 +52,7 @@ test('a viewer who claims the number of the person on call does not take over th
   await w.expectOk('add_team_member', { teamId, userId: viewer.userId, phone: anna.phone });
   await w.context.db.sql.run(`update team_members set id = 'member_0' where user_id = $1`, [viewer.userId]);
   const { number, incident } = await page();
-  expect(await text(w, anna.phone, `ACK ${number}`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
+  expect(await textFrom(w, anna.phone, `ACK ${number}`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
   expect(await incident()).toMatchObject({ status: 'acknowledged', acknowledgedBy: { userId: anna.userId } });
 });
 
@@ -85,9 +60,9 @@ test('a reply only counts for the person who was paged at the number it comes fr
   const { w, teamId, page } = await annaIsPaged();
   const bram = await w.staff.responder(teamId, 'Bram');
   const { number, incident } = await page();
-  expect(await text(w, bram.phone, `RES ${number}`)).toBe(`There is no incident ${number}.`);
-  expect(await text(w, bram.phone, 'ACK ALL')).toBe('No incident of yours waits for an answer.');
-  expect(await text(w, '+31600000000', `RES ${number}`)).toBeNull();
+  expect(await textFrom(w, bram.phone, `RES ${number}`)).toBe(`There is no incident ${number}.`);
+  expect(await textFrom(w, bram.phone, 'ACK ALL')).toBe('No incident of yours waits for an answer.');
+  expect(await textFrom(w, '+31600000000', `RES ${number}`)).toBeNull();
   expect((await incident()).status).toBe('triggered');
 });
 
@@ -95,14 +70,14 @@ test('a person with a confirmed number answers only from it, also for pages by o
   const { w, anna, page } = await annaIsPaged();
   await confirmed(w, anna);
   const first = await page();
-  expect(await text(w, anna.phone, `ACK ${first.number}`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
+  expect(await textFrom(w, anna.phone, `ACK ${first.number}`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
   const admin = await w.given.user({ role: 'admin', name: 'Ada' });
   const elsewhere = '+31687654321';
   await w.expectOk('update_team_member', { memberId: anna.memberId, phone: elsewhere }, { key: admin.key });
   await w.expectOk('resolve_incident', { incidentId: first.incidentId });
   const second = await page();
-  expect(await text(w, elsewhere, `RES ${second.number}`)).toBe(`There is no incident ${second.number}.`);
-  expect(await text(w, anna.phone, `RES ${second.number}`)).toBe('Resolved. Thank you. (checkout, Acme)');
+  expect(await textFrom(w, elsewhere, `RES ${second.number}`)).toBe(`There is no incident ${second.number}.`);
+  expect(await textFrom(w, anna.phone, `RES ${second.number}`)).toBe('Resolved. Thank you. (checkout, Acme)');
 });
 
 test('a confirmed number can only be changed by its owner or an admin, and both are notified', async () => {
@@ -170,15 +145,15 @@ test('a person with a PIN answers with it, by SMS and in a call', async () => {
   expect((await invoke('set_reply_pin', { pin: '123' })).status).toBe(400);
   expect((await invoke('set_reply_pin', { pin: '4711' })).body.result).toEqual({ hasReplyPin: true });
   const { number, incident } = await page();
-  expect(await text(w, anna.phone, `ACK ${number}`)).toMatch(/^Add your PIN/);
-  expect(await text(w, anna.phone, `ACK ${number} 4712`)).toBe('That PIN is wrong. Nothing was changed.');
+  expect(await textFrom(w, anna.phone, `ACK ${number}`)).toMatch(/^Add your PIN/);
+  expect(await textFrom(w, anna.phone, `ACK ${number} 4712`)).toBe('That PIN is wrong. Nothing was changed.');
   expect((await incident()).status).toBe('triggered');
-  expect(await text(w, anna.phone, `ACK ${number} 4711`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
-  for (let wrong = 0; wrong < 4; wrong += 1) await text(w, anna.phone, `RES ${number} 0000`);
-  expect(await text(w, anna.phone, `RES ${number} 0000`)).toMatch(/^Too many wrong PINs/);
-  expect(await text(w, anna.phone, `RES ${number} 4711`)).toMatch(/^Too many wrong PINs/);
+  expect(await textFrom(w, anna.phone, `ACK ${number} 4711`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
+  for (let wrong = 0; wrong < 4; wrong += 1) await textFrom(w, anna.phone, `RES ${number} 0000`);
+  expect(await textFrom(w, anna.phone, `RES ${number} 0000`)).toMatch(/^Too many wrong PINs/);
+  expect(await textFrom(w, anna.phone, `RES ${number} 4711`)).toMatch(/^Too many wrong PINs/);
   w.clock.advance({ minutes: 15 });
-  expect(await text(w, anna.phone, `RES ${number} 4711`)).toBe('Resolved. Thank you. (checkout, Acme)');
+  expect(await textFrom(w, anna.phone, `RES ${number} 4711`)).toBe('Resolved. Thank you. (checkout, Acme)');
   const audited = JSON.stringify(await w.context.db.sql.rows('select * from audit_log'));
   expect(audited).not.toContain('4711');
 });

@@ -4,6 +4,7 @@ import { setResponder } from '#modules/agents/operations/agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { type Role, ROLES } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
+import { call } from '#test/contract/mcp_call.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { textFrom } from '#test/kit/twilio_posts.ts';
@@ -33,18 +34,8 @@ async function agentOf(w: StaffedWorld, asOlga: ReturnType<typeof memberCaller>)
   const [agent] = await w.context.db.sql.rows<{ id: string }>('select id from api_keys order by id desc limit 1');
   await runOperation(w, setResponder, asOlga, { agentId: agent!.id, enabled: true });
   return async (name: string, input: object) => {
-    const response = await w.app.inject({
-      method: 'POST',
-      url: API_PATHS.responder,
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-        authorization: `Bearer ${key}`,
-      },
-      payload: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }),
-    });
-    const { result } = response.json();
+    const sending = { era: 'legacy', key, url: API_PATHS.responder } as const;
+    const { body: result } = await call(w, name, input, sending);
     if (result.isError === true) throw new Error(result.content[0].text);
     return JSON.parse(result.content[0].text);
   };
