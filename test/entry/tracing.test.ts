@@ -41,8 +41,7 @@ test('an exception is one trace from its request to the answer of the provider',
   const headersFile = path.join(makeFolder(), 'headers');
   writeFileSync(headersFile, 'authorization=Bearer%20of%20the%20collector,x-team=shop\n');
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const { policyId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);

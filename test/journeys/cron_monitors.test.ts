@@ -64,8 +64,7 @@ async function givenRule(w: World, serviceId: string, options: object = {}): Pro
 async function staffed(): Promise<{ w: StaffedWorld; serviceId: Id<'service'>; dsn: string }> {
   const w = await staffedWorld();
   w.clock.set('2027-06-01T12:00:10Z');
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
   const { serviceId, dsn } = await w.given.service({ name: 'jobs' });

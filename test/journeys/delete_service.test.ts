@@ -24,8 +24,7 @@ interface Fixture {
 
 /** A service with something in every table: rules, incidents that page, groups, dashboards, points and events. */
 async function fixture(w: StaffedWorld): Promise<Fixture> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const { serviceId } = alert;
   const exceptions = { serviceId, name: 'New', kind: 'exception', config: {}, escalationPolicyId: alert.policyId };
@@ -157,8 +156,7 @@ test('a purge whose job was lost is found, and one that fails does not stop the 
 
 test('a deleted service pages nobody any more, and its rules are not evaluated', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 5, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await alert.trigger();
   await hide(w, alert);

@@ -14,8 +14,7 @@ const LIMITS = { incidentsPerService: 3, incidentsPerServiceMinutes: 5, newGroup
 /** Anna is paged by SMS for new exceptions of the service, and for its metric `latency`. */
 async function annaInAFlood(settings: Partial<Config> = {}) {
   const w = await staffedWorld({ settings: { ...LIMITS, ...settings } });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await alertOnExceptions(w, alert.serviceId, alert.policyId);
   let sent = 0;

@@ -6,9 +6,7 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 /** Anna is paged at once; after 15 minutes the person on call, who is Bram; after 30 minutes Anna again. */
 async function openTeamIncident() {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   await w.expectOk('create_schedule', {
     teamId,
     name: 'Nights',

@@ -15,8 +15,7 @@ test(
   { timeout: 400_000 },
   async () => {
     const w = await staffedWorld();
-    const teamId = await w.staff.team();
-    const anna = await w.staff.responder(teamId, 'Anna');
+    const [teamId, anna] = await w.staff.teamOf('Anna');
     const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: CHANNELS, targetUserIds: [anna.userId] }]);
     const watch = watchApi(w);
 

@@ -14,8 +14,7 @@ interface Sent {
 }
 
 async function watched(w: StaffedWorld, config: object, settings: StoredSettings) {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const { serviceId, ruleId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);

@@ -28,8 +28,7 @@ const A: Host = { host: 'a', value: 96 };
 const B: Host = { host: 'b', value: 20 };
 
 async function watched(w: StaffedWorld, { settings, ...config }: Rule) {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const { serviceId, ruleId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);

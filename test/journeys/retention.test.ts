@@ -10,8 +10,7 @@ import { whenDeleted } from '#test/kit/when.ts';
 
 /** A service whose rule has paged Anna about an incident that was resolved then. */
 async function resolvedIncident(w: StaffedWorld): Promise<{ serviceId: Id<'service'>; incidentId: string }> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();

@@ -14,8 +14,7 @@ interface Watched {
 
 /** A rule over 5 minutes (the greatest latency above 100) that pages one person by SMS. */
 async function watched(w: StaffedWorld): Promise<Watched> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const { serviceId, ruleId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);

@@ -19,8 +19,7 @@ const LATENCY = { metricName: 'latency', comparator: '>', threshold: 100, window
 
 /** A service with one rule, which pages Anna by SMS. */
 async function watched(w: StaffedWorld, config: object = LATENCY, kind = 'metric_threshold'): Promise<Watched> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake Anna', steps });
   const { serviceId } = await w.given.service();

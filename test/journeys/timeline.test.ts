@@ -14,9 +14,7 @@ async function timelineTexts(w: StaffedWorld, incidentId: string): Promise<strin
 
 test('a timeline says who was paged how, what came of it, who took over, and how it ended', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const { serviceId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms', 'call'], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['sms', 'email'], targetUserIds: [bram.userId] },
@@ -68,9 +66,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
 
 test('a timeline says when nobody is left to page', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   await w.expectOk('update_team_member', { memberId: bram.memberId, smsEnabled: false, phone: null });
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] },
@@ -92,10 +88,7 @@ test('a timeline says when nobody is left to page', async () => {
 
 test('a timeline says who got the news of the end, and which messages were cancelled', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
-  const cleo = await w.staff.responder(teamId, 'Cleo');
+  const [teamId, anna, bram, cleo] = await w.staff.teamOf('Anna', 'Bram', 'Cleo');
   const targetUserIds = [anna.userId, bram.userId, cleo.userId];
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds }]);
   w.phone.addFault({ kind: 'http_error', status: 503, number: cleo.phone });
@@ -140,8 +133,7 @@ test('events that earlier and later versions wrote are shown as well as possible
 
 test('the API key that answered is named in the incident, in its timeline, and in the news', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();

@@ -30,8 +30,7 @@ export async function alertedService(options: Parameters<typeof staffedWorld>[0]
 }
 
 export async function alertedServiceIn(w: StaffedWorld): Promise<AlertedService> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const step = { channels: ['sms'], targetUserIds: [anna.userId] };
   const steps = [
     { afterMinutes: 0, ...step },

@@ -15,8 +15,7 @@ async function dueMessage(w: StaffedWorld, phone: string): Promise<void> {
 }
 
 async function annaIsTriggered(w: StaffedWorld) {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await alert.trigger();
   return anna;

@@ -45,8 +45,7 @@ describe('a restored installation', () => {
   const incidentIds: string[] = [];
   beforeAll(async () => {
     w = await staffedWorld({ keepOpen: true, settings: { backupKey: BACKUP_KEY } });
-    const teamId = await w.staff.team();
-    const anna = await w.staff.responder(teamId, 'Anna');
+    const [teamId, anna] = await w.staff.teamOf('Anna');
     const step = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
     for (const status of ['triggered', 'acknowledged', 'resolved']) {
       const alert = await w.staff.alert(teamId, [
@@ -199,8 +198,7 @@ describe('a page that left after the backup', () => {
   let context: AppContext;
   beforeAll(async () => {
     w = await staffedWorld({ keepOpen: true });
-    const teamId = await w.staff.team();
-    const anna = await w.staff.responder(teamId, 'Anna');
+    const [teamId, anna] = await w.staff.teamOf('Anna');
     const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
     const incidentId = await alert.trigger();
     await fireStep(w.runtime, incidentId, 0);

@@ -20,8 +20,7 @@ const SECRET = { appSecret: 'the secret of another installation' };
 
 /** A team with a policy, an incident of each answered state, a service with points and events. */
 async function fill(w: StaffedWorld): Promise<{ serviceId: string; incidentIds: string[] }> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const incidentIds: string[] = [];
   for (const status of ['acknowledged', 'resolved', 'triggered']) {
     const steps = [0, 5].map((afterMinutes) => ({

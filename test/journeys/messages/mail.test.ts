@@ -17,9 +17,7 @@ interface MailedWorld {
 async function annaIsMailed(): Promise<MailedWorld> {
   const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['email'], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['email', 'sms'], targetUserIds: [anna.userId, bram.userId] },
@@ -245,8 +243,7 @@ test.each([
   post.lock();
   const url = post.url.replace('smtp://', `smtp://${credentials}`);
   const w = await staffedWorld({ settings: { smtpUrl: url, mailFrom: 'tocsin@example.com' } });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['email'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
@@ -256,8 +253,7 @@ test.each([
 
 test('a server that does not answer at all is tried for five minutes, then the next step fires', async () => {
   const w = await staffedWorld({ settings: { smtpUrl: 'smtp://127.0.0.1:1', mailFrom: 'tocsin@example.com' } });
-  const teamId = await w.staff.team();
-  const cleo = await w.staff.responder(teamId, 'Cleo');
+  const [teamId, cleo] = await w.staff.teamOf('Cleo');
   const unheard = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['email'], targetUserIds: [cleo.userId] },
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [cleo.userId] },

@@ -31,9 +31,7 @@ async function subscribed(
 async function annaIsPushed() {
   const service = await startPushService();
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['push'], targetUserIds: [anna.userId] },
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },

@@ -10,8 +10,7 @@ import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 /** Anna is paged by SMS. */
 async function annaGetsAnSms(title?: string) {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger(title);
   await w.runUntilIdle();

@@ -14,8 +14,7 @@ import { pruneNotifications } from '#workers/pruning.ts';
 async function annaWantsToKnow() {
   const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   return { w, post, teamId, anna, test: testerFor(w, anna), fate: fateFor(w, anna) };
 }
 

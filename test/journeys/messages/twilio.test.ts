@@ -9,9 +9,7 @@ const BASE_URL = 'http://tocsin.test';
 /** Anna is paged at once on this channel; Bram by SMS after 15 minutes. */
 async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => Fault) {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },

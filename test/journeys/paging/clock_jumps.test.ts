@@ -18,9 +18,7 @@ import { openMany } from '#test/kit/open_many.ts';
 import { onRunEscalationStep, sweepDue } from '#workers/pager_role.ts';
 
 async function annaThenBram(w: StaffedWorld) {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },
@@ -49,8 +47,7 @@ describe('a clock that is set back by an hour', () => {
 
   test('does not change steps that were expedited, have ended, or come due after the longest wait of the contract', async () => {
     const w = await staffedWorld();
-    const teamId = await w.staff.team();
-    const anna = await w.staff.responder(teamId, 'Anna');
+    const [teamId, anna] = await w.staff.teamOf('Anna');
     const step = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
     const alert = await w.staff.alert(teamId, [
       { ...step, afterMinutes: 0 },

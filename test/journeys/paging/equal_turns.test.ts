@@ -49,8 +49,7 @@ test('overdue messages and steps are handled organization by organization, howev
 
 test('a provider that does not answer one organization delays neither the pages of another nor any steps', async () => {
   const { w, crowd, single } = await manyAndOne(50);
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   w.clock.advance({ seconds: 1 });

@@ -6,9 +6,7 @@ import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 const AT_ONCE_BY_SMS = { afterMinutes: 0, channels: ['sms'] } as const;
 
 async function annaThenBram(w: StaffedWorld) {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { ...AT_ONCE_BY_SMS, targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['call'], targetUserIds: [bram.userId] },
@@ -118,9 +116,7 @@ test('a call to a number that nobody has confirmed offers to acknowledge only, a
 
 test('an answering machine does not count as reached: the next step fires at once', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] },
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },
@@ -140,8 +136,7 @@ test('an answering machine does not count as reached: the next step fires at onc
 
 test('a step that reaches nobody is skipped with its reason and the next one fires at once', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, bram] = await w.staff.teamOf('Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], useSchedule: true },
     { afterMinutes: 30, channels: ['sms'], targetUserIds: [bram.userId] },
@@ -180,8 +175,7 @@ test('a message that the provider accepted without answering is found again inst
 
 test('a call about one incident is never mistaken for the lost call about another', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const byCall = [{ afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] }] as const;
   const [first, second] = [await w.staff.alert(teamId, byCall), await w.staff.alert(teamId, byCall)];
   await first.trigger();
@@ -206,10 +200,7 @@ test('a report about a message whose sender died records its outcome', async () 
 
 test('a person without any configured channel is skipped at once, even if others are paged', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
-  const cleo = await w.staff.responder(teamId, 'Cleo');
+  const [teamId, anna, bram, cleo] = await w.staff.teamOf('Anna', 'Bram', 'Cleo');
   await w.expectOk('update_team_member', { memberId: anna.memberId, smsEnabled: false });
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms', 'email'], targetUserIds: [anna.userId, bram.userId] },

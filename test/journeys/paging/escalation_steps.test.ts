@@ -21,9 +21,7 @@ const inShort = (steps: readonly Step[]) =>
 
 test('the steps of an incident are those at its trigger, even if the policy changes or is deleted', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const smsTo = ({ userId }: { userId: string }, afterMinutes: number) => {
     return { afterMinutes, channels: ['sms'], targetUserIds: [userId] } as const;
   };
@@ -77,8 +75,7 @@ test('the steps of an incident are those at its trigger, even if the policy chan
 
 test('an incident that is resolved after a second shows only the first step as fired', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const target = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
   const alert = await w.staff.alert(
     teamId,
@@ -94,9 +91,7 @@ test('an incident that is resolved after a second shows only the first step as f
 
 test('a step that reaches nobody is shown as skipped with its reason, and the next as expedited', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   await w.expectOk('update_team_member', { memberId: bram.memberId, smsEnabled: false });
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], useSchedule: true },
@@ -120,8 +115,7 @@ test('a step that reaches nobody is shown as skipped with its reason, and the ne
 
 test('a job that comes before its step is due pages nobody, and is told when to come again', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 10, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   const dueAt = w.clock.now().add({ minutes: 10 });

@@ -22,9 +22,7 @@ const fresh = AsyncLocalStorage.snapshot();
 async function pageToAnna(channel: 'sms' | 'call' | 'email') {
   const mail = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' } });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['call'], targetUserIds: [bram.userId] },

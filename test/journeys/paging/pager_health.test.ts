@@ -23,8 +23,7 @@ import { workerRole } from '#workers/worker_role.ts';
 /** No pager works; a step was due when the incident triggered. */
 async function deadPager() {
   const w = await staffedWorld({ newApp: true });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await alert.trigger();
   return w;

@@ -14,8 +14,7 @@ const BASE_URL = 'http://tocsin.test';
 
 async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => Fault) {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] }]);
   if (fault !== undefined) w.phone.addFault(fault(anna.phone));
   const incidentId = await alert.trigger();

@@ -23,9 +23,7 @@ interface Entry {
 async function annaIsPaged(...faults: readonly Fault[]) {
   const mail = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' } });
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms', 'call', 'email'], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['call'], targetUserIds: [bram.userId] },

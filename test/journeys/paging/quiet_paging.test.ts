@@ -23,8 +23,7 @@ interface Setting {
 
 async function setting(): Promise<Setting> {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const first = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const second = await w.expectOk('create_alert_rule', {
     serviceId: first.serviceId,

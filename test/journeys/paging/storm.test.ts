@@ -17,9 +17,7 @@ import { sweepDue } from '#workers/pager_role.ts';
 /** Anna is paged at once by these channels; Bram by SMS after an hour. */
 async function annaInAStorm(channels: readonly Channel[], options: { jobs?: 'lost'; settings?: Partial<Config> } = {}) {
   const w = await staffedWorld(options);
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels, targetUserIds: [anna.userId] },
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },

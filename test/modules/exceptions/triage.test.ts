@@ -151,8 +151,7 @@ test('groups are assigned to people and teams, and listed by them', async () => 
     await arrive(['1'], 'Theirs'),
     await arrive(['1'], 'Free'),
   ];
-  const teamId = await w.staff.team();
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, bram] = await w.staff.teamOf('Bram');
   const listed = async (assignedTo: string, caller = editor): Promise<string[]> =>
     (await runOperation(w, browseExceptionGroups, caller, { serviceId, assignedTo, sort: 'first' })).groups.map(
       ({ groupId }: { groupId: string }) => groupId,

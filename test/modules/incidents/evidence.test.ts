@@ -8,8 +8,7 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 test('an incident comes with what fired, deploys, new exceptions, metrics that moved and how alike ones ended', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
   const alert = await w.staff.alert(teamId, steps);
   const first = await alert.trigger();

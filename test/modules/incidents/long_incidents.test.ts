@@ -4,8 +4,7 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 test('of a long timeline and log the newest entries are shown, all are counted, and no step loses whom it paged', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();

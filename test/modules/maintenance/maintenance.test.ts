@@ -20,8 +20,7 @@ let second: string;
 
 beforeEach(async () => {
   w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   first = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const { ruleId } = await w.expectOk('create_alert_rule', {
     serviceId: first.serviceId,

@@ -65,8 +65,7 @@ async function makeWebhook() {
 }
 
 async function makeAlert() {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = STEPS.map((step) => ({ ...step, channels: [...step.channels], targetUserIds: [anna.userId] }));
   return { teamId, anna, alert: await w.staff.alert(teamId, steps) };
 }

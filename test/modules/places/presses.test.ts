@@ -26,8 +26,7 @@ beforeEach(async () => {
   (slack.whispers as unknown[]).splice(0);
   w = await staffedWorld({ settings: { slackApiBase: slack.url } });
   placeId = await makePlace();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const step = { channels: ['sms'], targetUserIds: [anna.userId], useSchedule: false } as const;
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, ...step },

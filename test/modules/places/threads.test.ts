@@ -22,8 +22,7 @@ beforeEach(async () => {
   (slack.whispers as unknown[]).splice(0);
   w = await staffedWorld({ settings: { slackApiBase: slack.url } });
   placeId = await makePlace();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId], useSchedule: false } as const;
   incidentId = await (await w.staff.alert(teamId, [step])).trigger();
   await w.runUntilIdle();

@@ -37,8 +37,7 @@ async function makePlace(kind: string, settings: object): Promise<string> {
 }
 
 async function trigger(title = TITLE): Promise<void> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const step = { channels: ['sms'] as const, targetUserIds: [anna.userId], useSchedule: false };
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, ...step },

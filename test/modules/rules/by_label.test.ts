@@ -12,8 +12,7 @@ import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 type Hosts = Readonly<Record<string, number>>;
 
 async function watched(w: StaffedWorld, settings: StoredSettings, config: object = {}) {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const { serviceId, ruleId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);

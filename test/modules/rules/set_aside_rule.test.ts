@@ -24,8 +24,7 @@ interface Watched {
 }
 
 async function watched(w: StaffedWorld, useSchedule = false): Promise<Watched> {
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId], useSchedule }];
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
   const { serviceId } = await w.given.service();

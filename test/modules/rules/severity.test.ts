@@ -6,8 +6,7 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 test('incidents of a metric rule have its severity', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await setOfRule(w, alert.ruleId, { severity: 'warning', runbookUrl: 'https://r.example.com/7' });
   await runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250, labels: {} }]);

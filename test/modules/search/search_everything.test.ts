@@ -6,8 +6,7 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 test('the search finds things of every kind by their words, a few of each, and says how many there are', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const dana = await w.staff.responder(teamId, 'Dana Scully');
+  const [teamId, dana] = await w.staff.teamOf('Dana Scully');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [dana.userId] }]);
   const incidentId = await alert.trigger('Latency of the till');
   for (let number = 1; number <= 7; number += 1) await w.given.service({ name: `till ${number}` });
@@ -57,8 +56,7 @@ test('the search finds things of every kind by their words, a few of each, and s
 
 test('of incidents, the search lists open ones first', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const viewer = memberCaller(w.orgId, w.owner.userId, 'viewer');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const resolved = await alert.trigger('Till is down');

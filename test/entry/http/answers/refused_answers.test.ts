@@ -5,8 +5,7 @@ import { staffedWorld, type StaffedWorld } from '#test/kit/staffed_world.ts';
 /** Anna is paged by SMS; whoever has seen her link knows which message it is of. */
 async function annaIsPaged() {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();

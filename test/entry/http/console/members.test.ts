@@ -168,9 +168,7 @@ test('a removed member is no longer on call and no longer paged, not even by mes
   const w = await staffedWorld();
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
-  const bram = await w.staff.responder(teamId, 'Bram');
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   await w.expectOk('create_schedule', {
     teamId,
     name: 'Nights',

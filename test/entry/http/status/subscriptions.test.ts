@@ -23,8 +23,7 @@ beforeEach(async () => {
   mail = await startMailServer();
   w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'tocsin@example.com' } });
   slug = `mailed-${(pages += 1)}`;
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const groups = [{ name: '', services: [{ serviceId: alert.serviceId, name: 'Payments' }] }];
   const page = { slug, title: 'Acme status', about: null, isPublic: true, groups };

@@ -19,8 +19,7 @@ const contextOf = (w: StaffedWorld, incidentId: string) =>
 
 async function anAlert() {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   return { w, anna, alert };
 }
@@ -219,8 +218,7 @@ test('new exceptions and incidents of its own service come first, the nearest in
 
 test('an incident leads to its rule, what that says, its runbook and the incident that its cause opened since', async () => {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
   const alert = await w.staff.alert(teamId, steps);
   const caller = memberCaller(w.orgId, w.owner.userId, 'editor');

@@ -7,8 +7,7 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 async function anAlert() {
   const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const anna = await w.staff.responder(teamId, 'Anna');
+  const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
   const alert = await w.staff.alert(teamId, steps);
   const owner = memberCaller(w.orgId, w.owner.userId, 'editor');
