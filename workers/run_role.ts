@@ -41,11 +41,9 @@ interface RunningRole {
   stop(): Promise<void>;
 }
 
-/** A background process that has started. */
 export interface StartedRole {
   readonly running: RunningRole;
   readonly stores: ProbedStores;
-  /** Closes the connections to the stores. */
   close(): Promise<void>;
 }
 

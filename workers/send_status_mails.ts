@@ -10,7 +10,6 @@ import { announceStatusUpdate, sendStatusConfirmation, sendStatusUpdate } from '
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 interface StatusMailRuntime extends AccountMailRuntime {
-  /** Makes the links of subscribers. */
   readonly subscriberCipher: Cipher;
 }
 

@@ -21,7 +21,6 @@ interface ShardingRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** The id of this process. */
   readonly holder: string;
 }
 

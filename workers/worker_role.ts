@@ -119,7 +119,6 @@ export interface WorkerRuntime extends PlaceRuntime, AuditStreamRuntime {
   readonly expiredRows: ExpiredRows;
   readonly rollups: RollupWriter;
   readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
-  /** Limit on the source maps of each organization. */
   readonly sourceMapBytesMax: number;
   readonly uploadLimits: UploadLimits;
   readonly sourceMapDays: number;

@@ -33,7 +33,6 @@ import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 
 /** A change by an action, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
 export interface Change {
-  /** The id of what was changed. */
   readonly target: string;
   readonly before: object | null;
   readonly after: object | null;

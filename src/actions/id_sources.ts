@@ -5,7 +5,6 @@ import { keysOf } from '#kernel/records.ts';
 /** Source of the ids of a kind for callers. */
 export interface IdSource {
   readonly kind: Kind;
-  /** Noun for what has such an id, with its article. */
   readonly noun: string;
   /** Action whose result shows it. */
   readonly shownBy: string;

@@ -60,7 +60,6 @@ export function searchInput(description: string): TOptional<TString> {
   return Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description }));
 }
 
-/** Returns the parameter that limits a list to these ids. */
 export function idsInput(most: number): TOptional<TArray<typeof IdText>> {
   return Type.Optional(
     Type.Array(IdText, { maxItems: most, description: 'no others; one that is not there is left out' }),

@@ -371,7 +371,6 @@ export function getConsoleOperation(name: string): AnyOperation {
   return CONSOLE_OPERATIONS_BY_NAME.get(name) ?? getAction(name);
 }
 
-/** Finds the action of exactly this name. */
 export function findAction(name: unknown): AnyAction | undefined {
   return typeof name === 'string' ? BY_NAME.get(name) : undefined;
 }

@@ -2,7 +2,6 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** A user that a body names, and the path where it does. */
 interface NamedUser {
   readonly path: string;
   readonly userId: string;

@@ -25,7 +25,6 @@ export function periodOfCode(secret: string, code: string, now: Temporal.Instant
   return delta === null ? null : Math.floor(timestamp / 1_000 / PERIOD_SECONDS) + delta;
 }
 
-/** The current code, as an app shows it. */
 export function codeAt(secret: string, now: Temporal.Instant): string {
   return totpOf(secret, '').generate({ timestamp: now.epochMilliseconds });
 }

@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import type { Cipher } from '#auth/cipher.ts';
 import { SECRET_PREFIXES, type SecretPrefix } from '#kernel/ids.ts';
 
-/** Purpose of a link in a mail. */
 type LinkPurpose = 'reset' | 'invitation';
 
 /** A new token for a link, and the hash, which alone is kept. */
@@ -57,7 +56,6 @@ export function secretTextOf(prefix: SecretPrefix, bytes: Buffer): string {
   return body + checksumOf(body);
 }
 
-/** Whether the text has the form and checksum of a secret with this prefix. */
 export function isSecretText(prefix: SecretPrefix, text: string): boolean {
   if (text.length !== prefix.length + 1 + BODY_LENGTH + CHECKSUM_LENGTH || !text.startsWith(`${prefix}_`)) return false;
   return checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);

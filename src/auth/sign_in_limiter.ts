@@ -131,7 +131,6 @@ export interface BadKeyLimiter {
 }
 
 interface BadKeyLimits {
-  /** Returns the number of processes that are alive. */
   readonly processes: () => number;
   readonly set: Pick<Limits, 'badKeysPerMinute'>;
 }

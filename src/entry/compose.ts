@@ -35,7 +35,6 @@ export interface AppContext extends Foundation {
   readonly clickhouse: ClickHouseClient;
   readonly actions: ActionRuntime;
   readonly places: PlaceParts;
-  /** Feed that notifies consoles of changes. */
   readonly changes: ChangeFeed;
   /** Undoes `compose` in reverse; idempotent. */
   close(): Promise<void>;

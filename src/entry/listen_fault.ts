@@ -5,7 +5,6 @@ export interface PreflightFault {
   readonly sentence: string;
   /** Whether the fault may pass: a store that does not answer may only be starting. */
   readonly mayPass: boolean;
-  /** Store that does not answer. */
   readonly store?: StoreName;
 }
 

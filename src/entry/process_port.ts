@@ -21,7 +21,6 @@ export interface ProcessAnswers {
   metrics(): Promise<MetricsText>;
 }
 
-/** Metrics as Prometheus reads them. */
 export interface MetricsText {
   readonly contentType: string;
   readonly text: string;

@@ -1,6 +1,5 @@
 import type { Log } from '#kernel/log.ts';
 
-/** Component to stop, and its name in the log. */
 interface Stoppable {
   readonly name: string;
   readonly stop: () => Promise<void>;

@@ -11,7 +11,6 @@ interface AlertIntakeOptions {
   readonly log: Log;
 }
 
-/** An event that waits for its turn. */
 interface Waiting {
   readonly sent: OwnedAlert;
   readonly resolve: (outcome: AlertOutcome) => void;

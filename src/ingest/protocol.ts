@@ -9,7 +9,6 @@ import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ItemRefusal } from '#modules/services/decide/ingest_refusal.ts';
 
-/** Response to a sender. */
 export interface ProtocolAnswer {
   readonly status: number;
   /** Content type; null if there is no body. */
@@ -18,7 +17,6 @@ export interface ProtocolAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A body in the encoding that the sender chose. */
 export interface EncodedAnswer {
   readonly contentType: string;
   readonly body: Buffer;
@@ -34,7 +32,6 @@ export interface ProtocolReference {
   readonly description: string;
   /** Schemas that have a name of their own in the document. */
   readonly schemas?: Readonly<Record<string, object>>;
-  /** Request bodies by media type. */
   readonly request: MediaTypes;
   /** Response to an accepted request. */
   readonly accepted: { readonly status: number; readonly description: string; readonly content?: MediaTypes };

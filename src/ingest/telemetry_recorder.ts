@@ -27,7 +27,6 @@ const WRITE_INTERVAL_MS = 10_000;
 const HOUR_MS = 3_600_000;
 /** Limit on the rows of all services together that wait to be written. */
 const ROWS_MAX = 5_000;
-/** Limit on the attachments of a service. */
 const ATTACHMENT_BYTES_MAX = 256 * 1024 * 1024;
 
 /**

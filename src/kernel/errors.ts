@@ -33,7 +33,6 @@ interface AppErrorOptions {
   readonly cause?: unknown;
   readonly faults?: readonly Fault[];
   readonly retryAfterSeconds?: number;
-  /** The limit that was reached. */
   readonly limit?: LimitName;
 }
 

@@ -19,7 +19,6 @@ export interface TracedSpan {
   /** Context that makes another span, in any process, the child of this one. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** Ends the span, with the error if there was one. */
   end(error?: unknown): void;
 }
 
@@ -50,7 +49,6 @@ export function startSpan(
   return backend?.start(name, { ...rest, parent: parent ?? null }) ?? null;
 }
 
-/** Runs the work within the span. */
 export function withinSpan<Result>(span: TracedSpan | null, work: () => Result): Result {
   return span === null ? work() : running.run(span, work);
 }

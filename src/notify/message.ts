@@ -79,7 +79,6 @@ export interface OutgoingMessage {
   readonly message: Message;
 }
 
-/** Returns the text that follows the name of the incident. */
 export function newsText(event: NewsEvent, by: string | null): string {
   if (event === 'proposed') return 'has a question of an agent.';
   if (event === 'reopened') return 'is open again: the answer was undone.';

@@ -125,7 +125,6 @@ function entryOf({ orgId, connectionId }: ConnectionRow): Pick<AuditEntry, 'orgI
   return { orgId, target: connectionId, result: 'done' };
 }
 
-/** Returns what the audit log records about a connection. */
 export function auditedConnection({ userId, clientName, clientUri, access }: ConnectionRow): object {
   return { userId, clientName, clientUri, access };
 }

@@ -10,7 +10,6 @@ export const OFFLINE_SCOPE = 'offline_access';
 /** Methods by which a client authenticates at the token endpoint. */
 export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 
-/** Algorithms with which the keys of a client may sign. */
 export const CLIENT_SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 
 /** Returns the metadata of the authorization server (RFC 8414). */

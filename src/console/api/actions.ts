@@ -218,7 +218,6 @@ export function searchedQuery<Name extends PagedAction>(
 export const incidentQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_incident', { incidentId });
 
-/** Query of what agents do about an incident, and what they ask. */
 export const agentWorkQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_agent_work', { incidentId });
 export const serviceQuery = (orgId: string, serviceId: string) =>

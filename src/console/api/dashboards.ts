@@ -8,7 +8,6 @@ export const dashboardQuery = (orgId: string, dashboardId: string) =>
 
 type DashboardSearch = Omit<InputOf<'search_dashboards'>, 'cursor'>;
 
-/** Query of dashboards by name, loaded page by page. */
 export const dashboardSearchQuery = (orgId: string, search: DashboardSearch = {}) =>
   pagedQuery(orgId, 'dashboards', 'search_dashboards', search);
 

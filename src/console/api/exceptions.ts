@@ -25,7 +25,6 @@ export type GroupSearch = Omit<InputOf<'browse_exception_groups'>, 'cursor' | 'g
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'exceptions'), 'browse_exception_groups'] as const;
 
-/** Query of exception groups, loaded page by page. */
 export const groupSearchQuery = (orgId: string, search: GroupSearch) =>
   pagedQuery(orgId, 'exceptions', 'browse_exception_groups', search);
 

@@ -95,7 +95,6 @@ function unreachableError(): ApiError {
   return new ApiError({ status: 0, code: 'unreachable', message });
 }
 
-/** Converts a problem of the server to an error. */
 export function toApiError(problem: unknown, answered: number, retryAfter = Number.NaN): ApiError {
   const fields = isRecord(problem) ? problem : {};
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);

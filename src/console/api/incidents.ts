@@ -22,7 +22,6 @@ export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incid
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'incidents'), 'search_incidents'] as const;
 
-/** Query of a list of incidents, loaded page by page. */
 export const incidentSearchQuery = (orgId: string, search: IncidentSearch) =>
   pagedQuery(orgId, 'incidents', 'search_incidents', search);
 

@@ -17,7 +17,6 @@ export type RuleSearch = Omit<InputOf<'search_rules'>, 'cursor' | 'ruleIds' | 'i
 const searchKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'search_rules'] as const;
 const ruleKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'rule'] as const;
 
-/** Query of a list of rules, loaded page by page. */
 export const ruleSearchQuery = (orgId: string, search: RuleSearch = {}) =>
   pagedQuery(orgId, 'rules', 'search_rules', search);
 

@@ -17,7 +17,6 @@ type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'services'), 'search_services'] as const;
 
-/** Query of services by name, loaded page by page. */
 export const serviceSearchQuery = (orgId: string, search: ServiceSearch = {}) =>
   pagedQuery(orgId, 'services', 'search_services', search);
 
@@ -71,7 +70,6 @@ function withServices(
 
 export type ServiceHealth = ResultOf<'get_service_health'>['services'][number];
 
-/** Query of what services sent and what watches them. */
 export const serviceHealthQuery = (orgId: string, serviceIds: readonly string[]) =>
   actionQuery(orgId, 'services', 'get_service_health', { serviceIds: [...serviceIds] });
 
@@ -83,7 +81,6 @@ export const serviceActivityQuery = (orgId: string, serviceId: string) =>
 export const serviceOnCallQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'teams', 'get_service_on_call', { serviceId });
 
-/** Query of how the sessions of a service's releases ended. */
 export const releaseHealthQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_release_health', { serviceId });
 
@@ -91,7 +88,6 @@ export const releaseHealthQuery = (orgId: string, serviceId: string) =>
 export const feedbackQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_feedback', { serviceId });
 
-/** Query of the scheduled jobs of a service. */
 export const monitorsQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_monitors', { serviceId });
 

@@ -4,7 +4,6 @@ import { type ReactNode, useId } from 'react';
 import classes from '#console/components/card.module.css';
 
 interface CardProps {
-  /** Anchor of the card in an address. */
   readonly anchor?: string;
   readonly title?: ReactNode;
   readonly about?: ReactNode;

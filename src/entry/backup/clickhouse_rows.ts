@@ -143,7 +143,6 @@ class RowReader {
     this.#rowAt = this.#at;
   }
 
-  /** Returns the bytes of the row that has not ended. */
   rest(): Buffer {
     return this.#bytes.subarray(this.#rowAt);
   }

@@ -20,7 +20,6 @@ import { listWaitingJobs } from '#storage/queue/pending_jobs.ts';
 export interface BackupSummary {
   readonly id: string;
   readonly snapshotAt: string;
-  /** Size of the archive. */
   readonly bytes: number;
   /** Sizes before compression. */
   readonly contentBytes: { readonly postgres: number; readonly clickhouse: number };

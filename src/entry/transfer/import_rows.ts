@@ -13,7 +13,6 @@ import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import type { Session, Sql } from '#storage/postgres/database.ts';
 
-/** Rows of a checked folder. */
 export interface ArrivingRows {
   readonly folder: string;
   readonly ids: MovedIds;

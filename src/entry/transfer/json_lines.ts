@@ -23,7 +23,6 @@ export async function* linesOf(
   if (rest !== '') yield rest;
 }
 
-/** Line of a file, and its position. */
 export interface Line {
   readonly file: string;
   /** Line number, from 1. */
@@ -42,7 +41,6 @@ export async function* linesOfFile(folder: string, file: string): AsyncGenerator
   }
 }
 
-/** Parses the row that a line of JSON holds. */
 export function parseLine(line: Line): Readonly<Record<string, unknown>> {
   try {
     const row: unknown = JSON.parse(line.text);
@@ -53,7 +51,6 @@ export function parseLine(line: Line): Readonly<Record<string, unknown>> {
   throw refusedLine(line, 'is no JSON object');
 }
 
-/** Returns the error of an import that refuses a line. */
 export function refusedLine({ file, number }: Pick<Line, 'file' | 'number'>, what: string): AppError {
   return new AppError('invalid_input', `${file}, line ${number}: ${what}. Nothing was imported`);
 }

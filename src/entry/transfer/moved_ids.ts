@@ -27,7 +27,6 @@ export class MovedIds {
     for (const [id] of text.matchAll(ID)) this.named.add(id);
   }
 
-  /** Replaces every moved id in the text. */
   apply(text: string): string {
     return this.#moved.size === 0 ? text : text.replaceAll(ID, (id) => this.to(id));
   }

@@ -255,7 +255,6 @@ export interface ExportManifest {
   readonly organizationId: string;
   readonly organizationName: string;
   readonly postgresMigrations: readonly string[];
-  /** Number of rows by file. */
   readonly files: Readonly<Record<string, number>>;
   /** Tables that are not exported, with the reason. */
   readonly leftOut: Readonly<Record<string, string>>;

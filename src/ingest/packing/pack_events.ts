@@ -14,7 +14,6 @@ export interface AcceptedEvent {
   readonly sent: SentEvent;
 }
 
-/** An event as the worker takes it. */
 export interface ArrivedEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
@@ -28,7 +27,6 @@ export interface UnreadEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly eventId: string;
-  /** Size of the event as sent. */
   readonly bytes: number;
   /** Returns the event as packed. */
   readonly accepted: () => AcceptedEvent;

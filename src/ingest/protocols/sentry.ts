@@ -145,7 +145,6 @@ interface DroppedItem {
   /** The item's type as its client calls it. */
   readonly type: string;
   readonly reason: DropReason;
-  /** Number of things in the item. */
   readonly count: number;
 }
 

@@ -7,7 +7,6 @@ import { threadProcessorMs } from '#kernel/threads/run_with_time_limit.ts';
 
 export interface PostedAnswer<Answer> {
   readonly answer: Answer;
-  /** Processor time that it took. */
   readonly processorMs: number;
 }
 

@@ -23,7 +23,6 @@ export const SignInView = Type.Union([SignedInView, PendingSignInView]);
 const PENDING_PREFIX = 'tocsin_pen';
 const PENDING_MINUTES = 10;
 
-/** The way by which a sign-in was begun. */
 interface BegunBy {
   /** Organization whose provider signed the person in; null for a password. */
   readonly providerOrgId: Id<'org'> | null;

@@ -4,7 +4,6 @@ import type { UnitOfWork } from '#modules/stores.ts';
 /** A change that no person asked for. */
 interface SystemChange extends Pick<AuditEntry, 'orgId' | 'action' | 'before' | 'after'> {
   readonly via: 'rule' | 'alert' | 'system';
-  /** The id of what was changed. */
   readonly target: string;
 }
 

@@ -21,7 +21,6 @@ interface ApplyOptions {
 }
 
 export interface AppliedPlan extends ReadPlan {
-  /** Number of changes that were made. */
   readonly applied: number;
 }
 

@@ -19,7 +19,6 @@ import { inSlices } from '#kernel/cooperative_task.ts';
 import type { Permission } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 
-/** A file, as somebody gives it. */
 export interface FileRequest {
   /** YAML, of which JSON is a part. */
   readonly text: string;

@@ -27,7 +27,6 @@ import { TeamStore } from '#modules/teams/store.ts';
 
 const MANAGED = ['kind', 'key', 'resourceId', 'file', 'isMade'] as const;
 
-/** A resource that a file manages, as the console shows it. */
 export type ManagedMark = Pick<ManagedResource, 'kind' | 'key' | 'file' | 'resourceId'>;
 
 /** Reads an organization as a configuration file sees it, and the keys that files have for its resources. */

@@ -113,7 +113,6 @@ const ContextView = Type.Object(CONTEXT_FIELDS);
 
 const StoredContextView = Type.Omit(ContextView, ['releases', 'releaseTotal']);
 
-/** Reads the part of the context that is in the database of incidents. */
 export async function readStoredContext(
   incident: IncidentRow,
   context: ActionContext,

@@ -97,7 +97,6 @@ async function recordLimitReached(
   ]);
 }
 
-/** The service and the kind of cause for which incidents are counted. */
 interface Source {
   readonly serviceId: Id<'service'>;
   readonly kind: CauseKind;

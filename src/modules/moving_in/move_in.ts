@@ -13,7 +13,6 @@ import type { MoveInTool } from '#modules/moving_in/decide/tools.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { MoveInRow } from '#modules/moving_in/store.ts';
 
-/** Files that moving in writes. */
 export interface MoveInFiles {
   readonly out: string;
   readonly report: string;

@@ -8,7 +8,6 @@ import type { NewestPage } from '#storage/postgres/newest_page.ts';
 
 const READ = ['orgId', 'email', 'role', 'teamIds', 'createdAt', 'expiresAt', 'acceptedAt'] as const;
 
-/** Somebody who was asked to join an organization. */
 export type InvitationRow = Pick<Row<typeof InvitationEntity>, (typeof READ)[number]> & {
   readonly invitationId: Id<'invitation'>;
   readonly organizationName: string;

@@ -110,7 +110,6 @@ export function toDeliveryView(delivery: PlaceDeliveryRow): Static<typeof PlaceD
   };
 }
 
-/** Returns what the audit log holds of a place. */
 export function auditedPlace({ kind, name, shown, routes, isOn }: PlaceRow): object {
   return { kind, name, ...shown, routes, isOn };
 }

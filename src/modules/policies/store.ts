@@ -14,7 +14,6 @@ import { saveChanged } from '#storage/postgres/save_changed.ts';
 /** `isUnreadable` where somebody wrote steps that cannot be read: then it has those that stand for them. */
 export type PolicyRow = InferEntity<typeof PolicyEntity> & { readonly isUnreadable?: true };
 
-/** Cursor of a list of policies by name. */
 export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
 
 export type NewPolicy = Pick<PolicyRow, 'name' | 'steps' | 'details'>;

@@ -122,7 +122,6 @@ interface ProvisioningRoom {
 const PROCESSES_MAX = 32;
 const KEYS_MAX = 10_000;
 
-/** A change for the audit log. */
 export interface ProvisioningChange {
   readonly action: string;
   readonly target: string;

@@ -7,7 +7,6 @@ import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
 import type { Stores } from '#modules/stores.ts';
 
-/** A shift of one person. */
 export const OwnShiftView = Type.Object({
   scheduleId: IdText,
   scheduleName: Type.String(),

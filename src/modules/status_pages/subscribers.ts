@@ -42,10 +42,8 @@ export async function subscribe(
   });
 }
 
-/** Purposes of the links in mails to subscribers. */
 type SubscriberPurpose = 'confirm' | 'unsubscribe';
 
-/** Returns the cipher of the links in mails to subscribers. */
 export function subscriberCipherOf(appSecret: string): Cipher {
   return createCipher(appSecret, 'status-subscribers');
 }

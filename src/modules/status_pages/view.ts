@@ -40,7 +40,6 @@ export const PublicationView = Type.Object({
   }),
 });
 
-/** Returns the groups of a page, in its order. */
 function toGroups(components: readonly NewComponent[]): Static<typeof GroupView>[] {
   const groups = Map.groupBy(components, ({ groupName }) => groupName);
   return [...groups].map(([name, members]) => {
@@ -87,7 +86,6 @@ export function toPublicationView(row: PublicationRow, updates: readonly UpdateR
   };
 }
 
-/** Returns what the audit log holds of a page. */
 export function auditedPage({ slug, title, about, isPublic }: StatusPageRow, components: readonly NewComponent[]) {
   return { slug, title, about, isPublic, groups: toGroups(components) };
 }

@@ -12,7 +12,6 @@ import type { TeamRow } from '#modules/teams/store.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
 import { type TeamParts, WarningView } from '#modules/teams/warnings.ts';
 
-/** A team with all that belongs to it. */
 export const WholeTeamView = Type.Object({
   ...TEAM_FIELDS,
   members: Type.Array(MemberView, { description: 'in their order' }),

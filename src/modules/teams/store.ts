@@ -25,7 +25,6 @@ export type TeamMemberWithPerson = TeamMemberRow & {
 
 export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: string };
 
-/** Cursor of a list of teams by name. */
 export type TeamPlace = Pick<TeamRow, 'name'> & { readonly id: string };
 
 /** Filter of teams: all of them, those with the text in their name, those of these ids. */

@@ -1,6 +1,5 @@
 import { escapeHtml } from '#notify/texts/html.ts';
 
-/** A mail as its reader sees it. */
 export interface MailText {
   readonly subject: string;
   readonly text: string;

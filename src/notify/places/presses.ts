@@ -42,7 +42,6 @@ export interface VendorReply {
   readonly text: string;
 }
 
-/** A command typed in a chat. */
 export interface VendorCommand {
   readonly kind: 'command';
   readonly text: string;

@@ -223,7 +223,6 @@ interface SlackPress {
   readonly ts: string;
 }
 
-/** A slash command typed in Slack. */
 interface SlackCommand {
   readonly kind: 'command';
   readonly text: string;
@@ -237,7 +236,6 @@ interface SlackChallenge {
   readonly challenge: string;
 }
 
-/** A message that somebody wrote in a thread. */
 interface SlackReply {
   readonly kind: 'reply';
   readonly account: string;

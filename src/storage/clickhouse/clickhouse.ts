@@ -63,7 +63,6 @@ export class Nodes {
 /** The official client over all nodes of an address. */
 export interface ClickHouseClient extends Pick<NodeClient, 'query' | 'command' | 'insert' | 'exec' | 'close'> {
   readonly layout: Layout;
-  /** The database that the address names. */
   readonly database: string;
 }
 

@@ -107,7 +107,6 @@ interface DatabaseOptions {
 }
 
 interface MigrationOptions extends DatabaseOptions {
-  /** Folder of the numbered migrations. */
   readonly migrationsDir: string;
   readonly extensions: readonly (new (...dependencies: never[]) => unknown)[];
 }

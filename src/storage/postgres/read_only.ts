@@ -5,7 +5,6 @@
 export const READ_ONLY_SQL = `select case when pg_is_in_recovery() then 'standby' else 'setting' end as value
   where pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
 
-/** Returns the text that follows the name of the server. */
 export function readOnlyText(state: string): string {
   return state === 'standby'
     ? 'is a standby, which takes no changes: promote it, or name the primary in DATABASE_URL'

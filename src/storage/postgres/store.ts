@@ -107,7 +107,6 @@ function isJson(entity: EntitySchemaWithMeta, property: string): boolean {
 
 const names = new Map<string, string>();
 
-/** Returns the name that MikroORM gives the column. */
 function columnOf(property: string): string {
   let name = names.get(property);
   if (name === undefined) {

@@ -85,7 +85,6 @@ export function runDurableJobs(
 
 type RunningJob = ReadyJob & ClaimedJob & BegunJob;
 
-/** Jobs to begin next. */
 interface Choice {
   readonly jobs: readonly ReadyJob[];
   readonly isApart: boolean;

@@ -12,7 +12,6 @@ const REFUSED_FOR_MS = 60 * 60 * 1000;
 /** An upgrade is over by then. */
 const LEFT_FOR_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Moves committed outbox entries into the queue. */
 export interface OutboxPublisher {
   /** Publishes soon, in the background; after a failure the next sweep tries again. */
   wake(): void;

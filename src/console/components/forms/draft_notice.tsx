@@ -8,7 +8,6 @@ import type { Draft } from '#console/components/forms/use_draft.ts';
 
 interface DraftNoticeProps<Values> {
   readonly draft: Draft<Values>;
-  /** Label of each field. */
   readonly labels: Readonly<Record<keyof Values & string, string>>;
   /** Formats a value for people. By default texts are shown as they are, and booleans as on or off. */
   readonly show?: (field: keyof Values & string, value: unknown) => string;

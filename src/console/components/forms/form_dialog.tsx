@@ -8,7 +8,6 @@ import type { Draft } from '#console/components/forms/use_draft.ts';
 import type { DialogProps } from '#console/components/modal_dialog.tsx';
 
 interface FormDialogProps<Values extends object> extends DialogProps {
-  /** Mutation that the form starts. */
   readonly saving: { readonly isPending: boolean; readonly error: unknown };
   /** Title of the alert about an error of `saving`; without it, the children show the error. */
   readonly failure?: string;

@@ -177,7 +177,6 @@ interface FieldProps {
 
 interface OptionListState {
   readonly isOpen: boolean;
-  /** Opens the list, with no option active. */
   open(): void;
   close(): void;
   readonly fieldProps: FieldProps;

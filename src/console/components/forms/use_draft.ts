@@ -23,7 +23,6 @@ export interface Draft<Values> {
   readonly conflicts: readonly Conflict<Values>[];
   /** Ends the draft. Call it when the server has accepted the form. */
   readonly done: () => void;
-  /** Discards the input. */
   readonly discard: () => void;
   /** Discards the input, and offers it again for 10 s. */
   readonly startOver: () => void;

@@ -73,7 +73,6 @@ interface BarNameProps {
   readonly name: string;
   /** Text for a bar without room for a first name. */
   readonly short: string;
-  /** Mark before the name. */
   readonly mark?: string;
 }
 

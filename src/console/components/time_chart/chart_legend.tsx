@@ -103,7 +103,6 @@ interface CursorValuesProps {
   readonly stepMs: number;
   readonly values: readonly SeriesValue[];
   readonly markers: readonly ChartMarker[];
-  /** Returns the style of a series' line. */
   styleOf(name: string): { readonly index: number; readonly isFaint: boolean };
   readonly scheme: Scheme;
   valueText(value: number): string;

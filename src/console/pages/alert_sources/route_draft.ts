@@ -17,7 +17,6 @@ export interface DraftCondition {
   readonly text: string;
 }
 
-/** A route while it is edited. */
 export interface DraftRoute {
   /** Identity while routes change places. */
   readonly id: string;

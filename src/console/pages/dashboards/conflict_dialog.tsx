@@ -15,7 +15,6 @@ interface ConflictDialogProps {
   readonly base: DashboardDraft;
   readonly mine: DashboardDraft;
   readonly theirs: DashboardDraft;
-  /** Dashboard as somebody else saved it. */
   readonly saved: Dashboard;
   /** Called with the dashboard that has the changes of both. */
   onKeepBoth(merged: DashboardDraft): void;

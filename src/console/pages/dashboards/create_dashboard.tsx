@@ -14,7 +14,6 @@ import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { templateOf } from '#modules/dashboards/decide/template.ts';
 import { toLayout } from '#modules/dashboards/decide/widget.ts';
 
-/** Number of metrics that the template looks at. */
 const METRICS = 50;
 
 interface Created {

@@ -24,7 +24,6 @@ import { titleOf } from '#modules/dashboards/decide/layout_changes.ts';
 import type { Widget } from '#modules/dashboards/decide/widget.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 
-/** Changes that can be made to a widget. */
 interface WidgetChanges {
   onNudge(id: string, by: { readonly columns: number; readonly rows: number }, what: 'place' | 'size'): void;
   /** Moves the widget by one place up or down, in reading order. */

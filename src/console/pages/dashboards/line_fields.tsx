@@ -23,7 +23,6 @@ interface LineFieldsProps {
   readonly onRemove: (() => void) | null;
 }
 
-/** Fields of one query of a widget. */
 export function LineFields({ legend, kind, query, usualServiceId, error, onChange, ...rest }: LineFieldsProps) {
   const { serviceChoice, onRemove } = rest;
   const serviceId = query.serviceId ?? usualServiceId;

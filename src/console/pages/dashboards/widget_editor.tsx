@@ -58,7 +58,6 @@ interface WidgetEditorProps {
   readonly widget: Widget | null;
   /** Service of the dashboard itself; null: people choose one. */
   readonly ownServiceId: string | null;
-  /** Service that the dashboard shows now. */
   readonly shownServiceId: string | null;
   readonly variables: VariableValues;
   onSave(facts: WidgetFacts): void;

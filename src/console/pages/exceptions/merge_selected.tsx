@@ -26,7 +26,6 @@ function refusalOf(groups: readonly ExceptionGroup[]): string | null {
   return groups.length > MERGE_MAX ? `Select at most ${MERGE_MAX} exceptions.` : null;
 }
 
-/** Dialog that merges the selected exceptions into one. */
 export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
   const oldest = groups.toSorted((a, b) => (a.firstSeenAt < b.firstSeenAt ? -1 : 1))[0];
   const [intoGroupId, setIntoGroupId] = useState(oldest?.groupId ?? '');

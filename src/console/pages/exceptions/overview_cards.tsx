@@ -131,7 +131,6 @@ export function SimilarCard({ overview: { similar } }: CardProps) {
   );
 }
 
-/** Card of the tags that most of the events share. */
 export function TagsCard({
   overview: { serviceId, tags, taggedEvents, eventCount },
 }: {

@@ -11,5 +11,4 @@ export function ReleaseLink({ serviceId, release }: { readonly serviceId: string
   );
 }
 
-/** Anchor of the releases on the page of a service. */
 export const RELEASES = 'releases';

@@ -20,7 +20,6 @@ interface SetUpPagingProps {
   /** Service that pages; null: a new one. */
   readonly serviceId: string | null;
   readonly onClose: () => void;
-  /** Called with the policy that was made. */
   readonly onDone?: (policyId: string) => void;
 }
 

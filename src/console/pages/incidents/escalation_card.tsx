@@ -306,7 +306,6 @@ type NextStep = IncidentWithLog['escalation']['steps'][number];
 
 interface EscalateNowProps {
   readonly incidentId: string;
-  /** Step that fires next. */
   readonly step: NextStep;
   readonly team: string | null;
 }

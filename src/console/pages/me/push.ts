@@ -5,7 +5,6 @@ import { invoke, topicKey } from '#console/api/actions.ts';
 import type { PushDevice } from '#console/api/organization.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** State of push messages on this device. */
 export type DeviceState = 'unknown' | 'impossible' | 'needs_installation' | 'denied' | 'off' | 'on';
 
 /** Key of the subscription of this device. Only the browser knows which of the person's devices it is. */

@@ -11,7 +11,6 @@ const TABS = [
   { to: PAGES.load, label: 'Load' },
 ] as const;
 
-/** Frame of the pages of on-call that have a tab. */
 export function OnCall() {
   return (
     <>

@@ -129,7 +129,6 @@ export function isZone(text: string): boolean {
   }
 }
 
-/** Returns the length of a turn as text. */
 export function lengthText(hours: number): string {
   if (hours === 24) return 'every day';
   if (hours === 168) return 'every week';

@@ -42,7 +42,6 @@ export function rangeOf(view: TimelineView, day: Date): TimelineRange {
   return daysBetween(mondayOf(day), addToRange(view, day, 1));
 }
 
-/** Returns the calendar month of a day. */
 export function monthOf(day: Date): TimelineRange {
   const [year, month] = [day.getFullYear(), day.getMonth()];
   return daysBetween(localDay(year, month, 1), localDay(year, month + 1, 1));

@@ -16,7 +16,6 @@ interface AddMemberProps {
   readonly onClose: () => void;
 }
 
-/** Dialog that adds anybody of the organization to the team. */
 export function AddMember({ team: { teamId, name, members }, onClose }: AddMemberProps) {
   const { isAdmin } = useOrganization();
   const [isInviting, setIsInviting] = useState(false);

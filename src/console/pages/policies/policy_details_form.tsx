@@ -22,7 +22,6 @@ interface RepeatFieldsProps {
   onChange(repeat: DraftRepeat): void;
 }
 
-/** Fields for the repetition of the steps. */
 export function RepeatFields({ repeat, error, onChange }: RepeatFieldsProps) {
   const { times, pauseMinutes } = repeat;
   const toNumber = (value: number | string) => (typeof value === 'number' ? value : ('' as const));

@@ -30,7 +30,6 @@ export interface DraftRepeat {
   readonly pauseMinutes: number | '';
 }
 
-/** Hours as the editor holds them. */
 export interface DraftHours {
   readonly timezone: string;
   readonly windows: readonly {
@@ -62,14 +61,12 @@ export interface PolicyDraft {
   readonly hours: DraftHours | null;
 }
 
-/** Faults of a draft, by field. */
 export interface DraftFaults {
   readonly name?: string;
   readonly teamId?: string;
   readonly steps?: string;
   readonly repeat?: string;
   readonly hours?: HoursFaults;
-  /** Faults of steps, by the key of the step. */
   readonly ofSteps: ReadonlyMap<number, { readonly afterMinutes?: string; readonly channels?: string }>;
 }
 
@@ -106,7 +103,6 @@ export function toDraftSteps(steps: readonly StoredStep[]): DraftStep[] {
   }));
 }
 
-/** Returns a stored policy as the editor holds it. */
 export function toDraft({ name, teamId, steps, repeat, hours }: StoredPolicy): PolicyDraft {
   return {
     name,

@@ -45,7 +45,6 @@ interface PolicyFormProps {
   readonly draft: Draft<PolicyDraft>;
   /** Whether the policy is new: a new one chooses its team; a stored one keeps it. */
   readonly isNew: boolean;
-  /** Id of a stored policy. */
   readonly policyId?: string;
   readonly button: string;
   readonly isPending: boolean;

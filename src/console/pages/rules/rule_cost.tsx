@@ -17,7 +17,6 @@ interface RuleCostProps {
   readonly hasIncidents: boolean;
 }
 
-/** Incidents of a rule by label, as the server replays them. */
 export interface Replay {
   readonly incidents: readonly ReplayedIncident[];
   /** Number of all incidents; null until they are counted. */

@@ -38,7 +38,6 @@ export interface RuleStart {
   readonly threshold?: number;
   readonly window?: number;
   readonly policy?: string;
-  /** Id of the rule to copy. */
   readonly copy?: string;
 }
 

@@ -170,7 +170,6 @@ const ROW_PX = 53;
 
 interface RuleRowsProps {
   readonly rules: readonly Rule[];
-  /** Whether the rules are being reloaded. */
   readonly isOld: boolean;
   readonly mayEdit: boolean;
   onSwitch(rule: Rule, enabled: boolean): void;

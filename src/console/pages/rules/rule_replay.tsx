@@ -33,7 +33,6 @@ const SETTLED_MS = 400;
 interface RuleReplayProps {
   readonly title?: string;
   readonly serviceId: string;
-  /** Id of an existing rule. */
   readonly ruleId?: string | undefined;
   /** Condition of the rule; its threshold is NaN while there is none. */
   readonly rule: MetricThreshold;

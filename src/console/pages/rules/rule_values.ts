@@ -45,7 +45,6 @@ export function valuesOfRule(rule: Rule): RuleValues {
   return { ...values, settings: valuesOfSettings(settings) };
 }
 
-/** Returns the initial values of a new rule. */
 export function valuesOfStart(start: RuleStart): RuleValues {
   const kind = isRuleKind(start.kind) ? start.kind : 'metric_threshold';
   const { metric, aggregation, comparator, threshold, window } = start;

@@ -58,7 +58,6 @@ const SNIPPETS: Readonly<
 };
 
 interface SnippetProps {
-  /** Credentials with their secrets masked. */
   readonly masked: RevealedKeys;
   /** Credentials; null until somebody reveals them. */
   readonly keys: RevealedKeys | null;

@@ -176,7 +176,6 @@ function hostOf(uri: string): string {
   return URL.canParse(uri) ? new URL(uri).host : uri;
 }
 
-/** Consent request of an application. */
 type ConnectRequest = AccountResultOf<'get_connect_request'>;
 type Access = ConnectRequest['access'];
 

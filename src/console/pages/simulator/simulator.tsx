@@ -72,7 +72,6 @@ export function Simulator() {
   );
 }
 
-/** Form of the service, the rule and the time. */
 function Question({ simulation }: { readonly simulation: Simulation | undefined }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -144,7 +144,6 @@ interface GroupFieldsProps {
   onChange(groups: Groups): void;
 }
 
-/** Fields of the groups of a status page, and of the services in each with their public names. */
 function GroupFields({ groups, error, onChange }: GroupFieldsProps) {
   const change = (index: number, changed: Partial<Groups[number]>): void =>
     onChange(groups.map((group, at) => (at === index ? { ...group, ...changed } : group)));

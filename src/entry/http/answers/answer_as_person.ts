@@ -211,7 +211,6 @@ export async function answerProposalAsPerson(
   }
 }
 
-/** Returns the address of the proposal in the console. */
 export function proposalUrl(
   { config }: Pick<AppContext, 'config'>,
   { orgId, incidentId, number }: Pick<ProposalRow, 'orgId' | 'incidentId' | 'number'>,

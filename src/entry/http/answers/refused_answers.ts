@@ -12,7 +12,6 @@ import type { SharedLimit } from '#kernel/shared_limit.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { storesOf } from '#modules/stores.ts';
 
-/** Refused request in the name of a message. */
 interface Refusal {
   readonly action: string;
   readonly via: Via;

@@ -274,7 +274,6 @@ async function findAsked(
   return proposal === null || person === undefined ? null : { proposal, person };
 }
 
-/** Answered incidents of one organization. */
 interface AnsweredIncidents {
   readonly orgId: Id<'org'>;
   readonly incidentIds: readonly Id<'incident'>[];

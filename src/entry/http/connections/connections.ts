@@ -81,7 +81,6 @@ export interface LimitedConnections {
   refusePieces(socket: Socket): void;
   /** Returns the limit reached by a connection that Node found too slow, and counts it. */
   timedOut(socket: Socket): LimitName;
-  /** Stops the checks. */
   close(): void;
 }
 

@@ -6,7 +6,6 @@ const senders = new WeakMap<FastifyRequest, string>();
 /** Callbacks to run once a connection has carried a valid credential. */
 const whenKnown = new WeakMap<Socket, () => void>();
 
-/** Credential of a request, and the address that it comes from. */
 export interface Credential {
   readonly authorization: string | undefined;
   readonly address: string;

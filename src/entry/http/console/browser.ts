@@ -62,7 +62,6 @@ export async function authenticateRequest(
   return await authenticateSession(storesOf(context.db.session()), cookie, request.headers.cookie, context.clock.now());
 }
 
-/** Context of every endpoint of the console. */
 export interface Serving {
   readonly context: HttpContext;
   readonly cookie: SessionCookie;

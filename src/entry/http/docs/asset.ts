@@ -5,7 +5,6 @@ import { gzip } from 'node:zlib';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** File as it is sent. */
 export interface Asset {
   readonly etag: string;
   readonly bytes: Buffer;

@@ -15,7 +15,6 @@ export interface GuidePages {
   notFoundPage(name: string): string;
 }
 
-/** Renders every guide once. */
 export async function renderGuides(): Promise<GuidePages> {
   const [files, images] = await Promise.all([readGuideFiles(), readGuideImages()]);
   const guides = new Map(

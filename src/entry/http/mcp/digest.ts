@@ -1,6 +1,5 @@
 import { downsamplePoints } from '#modules/metrics/decide/buckets.ts';
 
-/** Limits on the size of a shortened value. */
 interface Limits {
   /** Entries of a list of objects that hold other objects or lists, or of a list of lists. */
   readonly entries: number;
@@ -19,7 +18,6 @@ interface Cut {
 }
 
 interface Shortened extends Cut {
-  /** Rendered value. */
   readonly text: string;
 }
 

@@ -10,7 +10,6 @@ const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden', '
 
 type StreamLimits = Pick<Limits, 'mcpStreamsMax' | 'mcpStreamsOfCredentialMax'>;
 
-/** Listener for changes of the tools of one caller. */
 export interface Listener {
   /** Identifies a credential. */
   readonly credential: string;

@@ -193,7 +193,6 @@ function sendPage(reply: FastifyReply, status: number, html: string): FastifyRep
 const ENTRIES_MAX = 50;
 
 interface FeedAt {
-  /** Address of the page. */
   readonly address: string;
   /** Time of the feed before anything was published. */
   readonly now: Temporal.Instant;

@@ -69,7 +69,6 @@ export interface SentDeploy {
   readonly at: Temporal.Instant | null;
 }
 
-/** An alert as the lookup of a protocol shows it. */
 export interface FoundAlert {
   readonly id: string;
   readonly key: string;

@@ -32,7 +32,6 @@ const BREADCRUMBS_MAX = 500;
 const FINGERPRINT_MAX = 30;
 const ENTRY_LENGTH_MAX = 1_000;
 
-/** Facts about an event from its request. */
 export interface EventContext {
   readonly eventId: string;
   readonly receivedAt: Temporal.Instant;

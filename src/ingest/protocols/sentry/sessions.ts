@@ -17,7 +17,6 @@ export interface SentOutcome extends SessionOrigin {
   readonly outcome: SessionOutcome;
 }
 
-/** Contents of one update of a session. */
 interface SessionUpdate {
   readonly counts: readonly SentSessions[];
   readonly outcomes: readonly SentOutcome[];

@@ -44,7 +44,6 @@ export interface PeopleFilter {
   /** Part of the name or of the mail address before its @, or how the address begins; letter case does not matter. */
   readonly text?: string | undefined;
   readonly role?: Role | undefined;
-  /** Ids of the listed users. */
   readonly userIds?: readonly string[] | undefined;
   readonly isWithoutTeam?: boolean;
 }

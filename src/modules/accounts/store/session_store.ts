@@ -41,7 +41,6 @@ export interface Liveness {
   readonly usedSince: Temporal.Instant;
 }
 
-/** A session that asks for those of its person. */
 export type AskingSession = Pick<SessionOfPerson, 'userId' | 'providerOrgId'>;
 
 /** Sessions of people, found by the hash of their token. One that ended is a row that is gone. */

@@ -35,7 +35,6 @@ interface PagedAddress {
   readonly address: string | null;
 }
 
-/** Stores what agents propose and ask. */
 export class ProposalStore extends PostgresStore {
   async insert(proposal: NewProposal, now: Temporal.Instant): Promise<ProposalRow> {
     const { orgId } = proposal;

@@ -29,7 +29,6 @@ export interface AgentState extends AgentSettings {
 export interface AgentFilter {
   /** Person for whom the listed agents act; null for all agents of the organization. */
   readonly ofUser: Id<'user'> | null;
-  /** Part of the name of the agent or of the person. */
   readonly text?: string | undefined;
 }
 

@@ -15,7 +15,6 @@ export interface AlertLink {
 export interface AlertEvent {
   /** `update` says something about the alert, and does nothing else. */
   readonly action: AlertAction | 'update';
-  /** Key of the alert in the tool. */
   readonly key: string;
   /** Keeps apart what several installations of a tool call the same; empty for nothing. */
   readonly scope: string;

@@ -10,7 +10,6 @@ export interface SaidEvent {
 /** Events of an alert by the tool's own time, as far as later events can still change their meaning. */
 export type AlertHistory = readonly SaidEvent[];
 
-/** State of the alert in the tool itself. */
 export interface ToolState {
   readonly status: 'unknown' | 'triggered' | 'acknowledged' | 'resolved';
   /** Time of the first trigger since the last resolve; null unless the alert is open. */

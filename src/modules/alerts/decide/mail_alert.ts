@@ -94,7 +94,6 @@ function keyOf(subject: string): string {
   return key === '' ? subject.toLowerCase() : key;
 }
 
-/** Parts of a mail that say what it is about. */
 interface MailParts {
   readonly subject: string;
   /** Its text, with `\n` between lines. */

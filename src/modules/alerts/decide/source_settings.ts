@@ -3,7 +3,6 @@ import { isMapping, type WebhookMapping } from '#modules/alerts/decide/mapping.t
 import type { AlertProtocolName } from '#modules/alerts/decide/tools.ts';
 
 export interface SourceSettings {
-  /** Whether alerts of one group share an incident. */
   readonly incidentsPer: 'group' | 'alert';
   /** An alert that nobody repeats for so long has no word; null: as the tool says, or as was learnt. */
   readonly leaseMinutes: number | null;

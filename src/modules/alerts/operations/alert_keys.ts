@@ -24,7 +24,6 @@ interface LockedService {
   readonly id: Id<'service'>;
 }
 
-/** Makes a key for a service that is locked and has none. */
 async function issueAlertKey(service: LockedService, { stores, cipher, now }: ActionContext): Promise<string> {
   const key = newAlertKey();
   await stores.alertKeys.insert(service, sealAlertKey(key, cipher), now);

@@ -104,7 +104,6 @@ function isSource(stored: { readonly id: Id<'alertsource'> | null }): stored is 
   return stored.id !== null;
 }
 
-/** The tools that send alerts of a service. */
 export class AlertSourceStore extends PostgresStore {
   async list(serviceId: Id<'service'>): Promise<AlertSourceRow[]> {
     return await this.selectFrom('alert_sources as s')

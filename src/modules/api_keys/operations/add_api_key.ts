@@ -84,7 +84,6 @@ export const ApiKeyView = Type.Object(KEY_FIELDS);
 
 export const NewApiKeyView = Type.Object({ ...KEY_FIELDS, secret: Type.String({ description: 'shown this once' }) });
 
-/** Returns the fields of a key for the audit log. */
 export function auditedApiKey({ name, kind, user, permissions, expiresAt }: Static<typeof ApiKeyView>): object {
   return { name, kind, userId: user?.userId ?? null, permissions, expiresAt };
 }

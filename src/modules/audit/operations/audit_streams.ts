@@ -40,7 +40,6 @@ function toAuditStreamView(stream: AuditStreamRow, headNumber: number): Static<t
   };
 }
 
-/** Returns what the audit log holds of a stream. */
 function auditedStream({ kind, shown, isOn }: Pick<AuditStreamRow, 'kind' | 'shown' | 'isOn'>): object {
   return { kind, target: shown, isOn };
 }
@@ -178,7 +177,6 @@ export const listAuditStreams = defineOperation({
   },
 });
 
-/** Operations of the console on streams of the audit log. */
 export const AUDIT_STREAM_OPERATIONS = [
   listAuditStreams,
   createAuditStream,

@@ -10,7 +10,6 @@ export type AuditStreamRow = Row<typeof AuditStreamEntity>;
 /** A stream that is ready to be sent to. */
 export type ReadyStream = Pick<AuditStreamRow, 'id' | 'orgId'>;
 
-/** Streams of the audit logs of organizations. */
 export class AuditStreamStore extends PostgresStore {
   /** The streams of an organization, oldest first. */
   async list(orgId: Id<'org'>): Promise<AuditStreamRow[]> {

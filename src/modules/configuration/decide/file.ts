@@ -227,7 +227,6 @@ export type RoutesInFile = Static<typeof RoutesInFile>;
 export type MaintenanceInFile = Static<typeof MaintenanceInFile>;
 export type DashboardInFile = Static<typeof DashboardInFile>;
 
-/** Returns the JSON Schema of configuration files. */
 export function configurationSchema(): object {
   const { properties, ...schema } = JSON.parse(JSON.stringify(ConfigurationFile)) as { properties: object };
   return {

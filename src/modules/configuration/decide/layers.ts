@@ -128,7 +128,6 @@ export function rotationInput(layers: readonly LayerFields[], idOf: (ref: Ref) =
   };
 }
 
-/** Ids of what layers name. */
 export interface LayerIds {
   readonly person: (ref: Ref) => string;
   readonly calendar: (ref: Ref) => string;

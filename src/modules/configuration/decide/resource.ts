@@ -149,7 +149,6 @@ export interface WantedOf<Kind extends ResourceKind> {
   readonly fields: FieldsOf[Kind];
 }
 
-/** A resource as it is now. */
 export interface PresentOf<Kind extends ResourceKind> {
   readonly kind: Kind;
   readonly id: string;

@@ -29,7 +29,6 @@ export function resourceSteps(file: ConfigurationFile, isKnownKey: IsKnownKey): 
   return new FileReader(file, isKnownKey).read();
 }
 
-/** Sections of the file by kind. */
 const SECTIONS = {
   person: 'people',
   team: 'teams',

@@ -52,7 +52,6 @@ interface TeamReach {
     readonly layered: LayeredSchedule;
     readonly isUnreadable?: true | undefined;
   }[];
-  /** People on call now by each of the schedules. */
   readonly onCallNow: readonly { readonly id: Id<'schedule'>; readonly onCall: OnCall }[];
   /** Members of a team whose members a step pages. */
   readonly membersOf: (teamId: Id<'team'>) => readonly UserId[];

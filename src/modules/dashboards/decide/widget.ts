@@ -96,7 +96,6 @@ export interface Widget {
 }
 
 export const GRID_COLUMNS = 12;
-/** Limit on the queries of one widget. */
 export const QUERIES_MAX = 10;
 const TOP = 5;
 const TOP_MAX = 20;
@@ -257,13 +256,11 @@ export function toLayout(widgets: readonly Widget[]): StoredWidget[] {
   return widgets.map(({ id, stored }) => ({ ...stored, options: { ...recordOf(stored.options), id } }));
 }
 
-/** Values of a dashboard's variables by name. */
 export type VariableValues = Readonly<Record<string, string>>;
 
 /** Condition of a selector whose value is a variable: `host=\"$host\"`. */
 const VARIABLE = /([A-Za-z_][\w.-]*)\s*=\s*"\$([A-Za-z]\w{0,39})"/g;
 
-/** Variable of a dashboard, and the first query that has it. */
 export interface DashboardVariable {
   readonly name: string;
   readonly label: string;

@@ -1,7 +1,6 @@
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import type { SnoozeEnd } from '#modules/exceptions/decide/snooze.ts';
 
-/** Limit on the comments on a group. */
 export const COMMENTS_MAX = 500;
 
 /** An entry in the history of a group. Times are RFC 3339 texts. */

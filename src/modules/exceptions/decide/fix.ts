@@ -15,7 +15,6 @@ export interface Fix {
 export const RELEASE_TRUST = { oneEvent: 0, oneClient: 1, confirmed: 2 } as const;
 export type ReleaseTrust = (typeof RELEASE_TRUST)[keyof typeof RELEASE_TRUST];
 
-/** A release of a service, and when it became known. */
 export interface KnownRelease {
   readonly release: string;
   /** Time in epoch milliseconds when it became known. */

@@ -1,7 +1,6 @@
 import { isRecord } from '#kernel/records.ts';
 import type { Frame } from '#modules/exceptions/decide/event.ts';
 
-/** Limit on the issue trackers of an organization. */
 export const TRACKERS_MAX = 20;
 
 /** Limit on the length of an issue's title: the shortest of those of the vendors. */
@@ -78,7 +77,6 @@ export interface IssueText {
   readonly stack: readonly string[];
 }
 
-/** Returns the request that reads the project, to check the settings. */
 export function projectRequest(tracker: TrackerSettings, token: string): TrackerRequest {
   const { kind, project } = tracker;
   const path = {
@@ -196,7 +194,6 @@ export interface TrackerRefusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** Answer of a tracker, as far as it is read. */
 export interface TrackerAnswer {
   readonly status: number;
   readonly retryAfter: string | null;
@@ -266,7 +263,6 @@ function refusedNames(body: unknown): string[] {
   return named.flatMap((name) => (typeof name === 'string' && /^\w{1,60}$/.test(name) ? [name] : []));
 }
 
-/** Writes an issue in Markdown. */
 function toMarkdown({ link, facts, stack }: IssueText): string {
   const lines = facts.map(({ label, value }) => `- ${label}: ${inCode(value)}`);
   const fence = '`'.repeat(Math.max(3, longestTicks(stack.join('\n')) + 1));
@@ -284,7 +280,6 @@ function longestTicks(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
 }
 
-/** Writes an issue as a document of Atlassian. */
 function toDocument({ link, facts, stack }: IssueText): object {
   const paragraph = (content: readonly object[]) => ({ type: 'paragraph', content });
   const text = (value: string, ...marks: readonly object[]) => {

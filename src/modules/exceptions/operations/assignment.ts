@@ -77,7 +77,6 @@ async function readAssignee(
   throw invalidInput([{ path: 'to', message: 'name a person (userId) or a team (teamId), and not both' }]);
 }
 
-/** Limit on the assignment rules of a service. */
 const RULES_MAX = 50;
 
 const Pattern = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });

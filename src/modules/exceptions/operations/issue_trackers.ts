@@ -38,7 +38,6 @@ function toTrackerView(tracker: IssueTrackerRow): Static<typeof TrackerView> {
   return { trackerId, kind, title, address, account, project, issueType, createdAt: toTimestamp(tracker.createdAt) };
 }
 
-/** Returns what the audit log holds of a tracker. */
 function auditedTracker({ kind, address, account, project, issueType }: IssueTrackerRow): object {
   return { kind, address, account, project, issueType };
 }

@@ -95,7 +95,6 @@ export class EventExtraStore extends PostgresStore {
     return Number(count);
   }
 
-  /** Lists the attachments of an event without their content. */
   async listAttachments(serviceId: Id<'service'>, eventId: string): Promise<Omit<EventAttachment, 'content'>[]> {
     return await this.selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a', allBut(EventAttachmentEntity, 'content')))

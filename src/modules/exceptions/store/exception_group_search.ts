@@ -15,7 +15,6 @@ export interface GroupSearchFilter {
   /** Part of the title, the type or the place in the code, in any case. */
   readonly text?: string | undefined;
   readonly groupIds?: readonly Id<'group'>[] | undefined;
-  /** Release of the first event. */
   readonly firstRelease?: string | undefined;
   /** Ids of people and teams, any of which works on the group; an empty list for nobody. */
   readonly assignedTo?: readonly string[] | undefined;

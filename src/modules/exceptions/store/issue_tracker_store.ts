@@ -86,7 +86,6 @@ export class IssueTrackerStore extends PostgresStore {
     return claimed !== undefined;
   }
 
-  /** Saves the issue that was created for a group. */
   async saveIssue(
     issue: Pick<GroupIssueRow, 'groupId' | 'trackerId' | 'project' | 'number' | 'claimedUntil'>,
   ): Promise<void> {
@@ -97,7 +96,6 @@ export class IssueTrackerStore extends PostgresStore {
       .execute();
   }
 
-  /** Finds the issue of a group that was created in a tracker. */
   async findIssue(groupId: Id<'group'>): Promise<GroupIssueRow | null> {
     const issue = await this.selectFrom('group_issues as i')
       .select(columns(GroupIssueEntity, 'i'))

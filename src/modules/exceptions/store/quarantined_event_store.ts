@@ -11,7 +11,6 @@ export type QuarantinedEvents = Omit<Row<typeof QuarantinedEventsEntity>, 'tries
   readonly payload: Uint8Array;
 };
 
-/** Summary of what is quarantined of one service, or of all. */
 export interface QuarantineSummary {
   readonly events: number;
   readonly since: Temporal.Instant | null;

@@ -14,7 +14,6 @@ export type SavedSearchRow = Pick<Row<typeof SavedSearchEntity>, (typeof SHOWN)[
 
 type Saved = Pick<Row<typeof SavedSearchEntity>, 'orgId' | 'userId' | 'name' | 'search' | 'isShared'>;
 
-/** Stores searches of exceptions that people keep. */
 export class SavedSearchStore extends PostgresStore {
   /** Lists the person's own searches and those that others share, by name. */
   async list(orgId: Id<'org'>, userId: Id<'user'>): Promise<SavedSearchRow[]> {

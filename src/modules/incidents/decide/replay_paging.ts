@@ -52,7 +52,6 @@ export interface PagingSetting<Window> {
   readonly others: readonly RealIncident[];
   /** Minutes after which somebody acknowledges each run and forgets it; null: nobody answers. */
   readonly acknowledgedAfterMinutes: number | null;
-  /** End of the replay. */
   readonly now: Instant;
 }
 

@@ -17,7 +17,6 @@ type NameOf = (userId: unknown) => string;
 /** Limit on the people named; further ones are counted. */
 const NAMED_MAX = 5;
 
-/** Returns the ids of the users that a timeline mentions. */
 export function userIdsIn(timeline: readonly Entry[]): string[] {
   return timeline.flatMap(({ data }) => {
     const by = recordOf(data['by']);

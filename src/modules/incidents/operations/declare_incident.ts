@@ -17,7 +17,6 @@ import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 
-/** An incident that a person opens. */
 interface Declaration {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;

@@ -8,7 +8,6 @@ type Incident = Static<typeof IncidentView> & { readonly ruleName?: string | nul
 /** Number of log entries that are shown; the newest ones say most. */
 const LOG_SHOWN = 20;
 
-/** Number of alerts of one incident that are listed. */
 const ALERTS_TOLD = 10;
 
 /** Unanswered ones first, then acknowledged ones; the newest of each first. */

@@ -232,7 +232,6 @@ async function readOnCall({ orgId, teamId }: IncidentRow, stores: UnitOfWork['st
 /** Limit on the results; others are found by a part of their name. */
 const SHOWN_MAX = 50;
 
-/** Lists the policies and people that an incident can be given to. */
 export const listAssignees = defineOperation({
   name: 'list_assignees',
   summary:

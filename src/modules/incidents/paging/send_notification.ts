@@ -132,7 +132,6 @@ function describe({ id, incidentId, attempts, channel }: ClaimedNotification): R
   };
 }
 
-/** Lease of a claimed message. */
 interface Lease {
   /** Whether nobody else takes the message over in the next moment. It reads clocks, and asks nobody. */
   covers(): boolean;
@@ -140,7 +139,6 @@ interface Lease {
   extend(): Promise<boolean>;
 }
 
-/** Time for which a lease is asked. */
 interface Term {
   readonly until: Temporal.Instant;
   /** Time of day when it was asked for: other clocks stand still while a machine is suspended. */

@@ -18,7 +18,6 @@ export interface SimilarIncident {
   readonly resolvedBy: IncidentActor | null;
 }
 
-/** Another incident of the organization. */
 export interface NeighbourIncident {
   readonly incidentId: Id<'incident'>;
   readonly number: number;
@@ -30,7 +29,6 @@ export interface NeighbourIncident {
   readonly triggeredAt: Temporal.Instant;
 }
 
-/** An exception group that was new then. */
 export interface NewGroup {
   readonly groupId: Id<'group'>;
   readonly title: string;
@@ -41,7 +39,6 @@ export interface NewGroup {
   readonly createdAt: Temporal.Instant;
 }
 
-/** A later incident of the same cause. */
 export interface LaterIncident {
   readonly id: Id<'incident'>;
   readonly number: number;

@@ -39,7 +39,6 @@ export interface IncidentSpan {
   readonly resolvedAt: Temporal.Instant | null;
 }
 
-/** Totals by status. */
 export type StatusCounts = Record<IncidentStatus, number>;
 
 /** Open incidents of a service, at least one. */

@@ -12,7 +12,6 @@ export type NewMember = Pick<
 
 const SHOWN = ['ruleId', 'exceptionGroupId', 'title', 'severity', 'occurrences', 'joinedAt', 'endedAt'] as const;
 
-/** A member as people see it. */
 export type StormMember = Pick<Row<typeof IncidentMemberEntity>, (typeof SHOWN)[number]>;
 
 /** Filter of members; all of them if empty. */
@@ -25,7 +24,6 @@ export interface MembersOf {
   readonly keys?: readonly string[];
 }
 
-/** Service and kind of rule that incidents are opened for. */
 interface Source {
   readonly serviceId: Id<'service'>;
   readonly kind: CauseKind;

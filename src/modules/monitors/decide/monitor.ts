@@ -23,7 +23,6 @@ export interface MonitorState extends Omit<MonitorConfig, 'schedule'> {
   /** Runs in a row that went wrong, and that went well. */
   readonly failures: number;
   readonly successes: number;
-  /** Time when the next run is due. */
   readonly nextDueAt: Instant | null;
 }
 

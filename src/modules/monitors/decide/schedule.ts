@@ -29,7 +29,6 @@ interface UnreadableSchedule {
   readonly timezone: string;
 }
 
-/** Expectations for the runs of a job. */
 export interface MonitorConfig {
   readonly schedule: MonitorSchedule;
   /** Minutes by which a run may begin late. */

@@ -114,7 +114,6 @@ function toEntered(schedule: MonitorSchedule): Static<typeof MonitorView>['enter
     : { scheduleType: 'interval', crontab: null, every: schedule.value, unit: schedule.unit, timezone };
 }
 
-/** Returns the fields of a monitor for the audit log. */
 function toMonitorFields(monitor: Omit<MonitorRow, 'createdAt' | 'updatedAt'>): object {
   const { slug, environment, schedule, editedConfig, marginMinutes, runtimeMinutes } = monitor;
   const { failureThreshold, recoveryThreshold, isMuted, keyOnly } = monitor;
@@ -331,7 +330,6 @@ export const deleteMonitor = defineOperation({
   },
 });
 
-/** Operations of the console for cron monitors. */
 export const MONITOR_OPERATIONS = [
   listMonitors,
   muteMonitor,

@@ -9,7 +9,6 @@ export const MOVE_IN_STATUSES = ['collecting', 'reading', 'failed', 'read', 'app
 
 export type MoveInStatus = (typeof MOVE_IN_STATUSES)[number];
 
-/** Figures of a report. */
 export interface MoveInSummary {
   readonly read: Readonly<Record<string, number>>;
   readonly verdicts: Readonly<Record<Verdict, number>>;

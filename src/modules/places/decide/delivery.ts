@@ -8,7 +8,6 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Result of one attempt. Reasons are our own words. */
 export type PlaceOutcome = {
-  /** Body that was sent. */
   readonly body: string;
   /** HTTP status and the beginning of the answer; null without an answer. */
   readonly status: number | null;

@@ -58,7 +58,6 @@ export interface PlaceIncident {
   readonly resolvedBy: string | null;
   /** The step that a press on Escalate fires; null when there is none. */
   readonly nextStep: number | null;
-  /** Address of the incident in the console. */
   readonly url: string;
 }
 

@@ -139,5 +139,4 @@ export function answersUrlOf(baseUrl: string, { id, kind }: { readonly id: strin
   return `${baseUrl}${PLACES_PATH}/${id}/${kind}`;
 }
 
-/** Places that an organization may have. */
 export const PLACES_MAX = 50;

@@ -29,7 +29,6 @@ function isRoute(stored: unknown): boolean {
   return areIds && (atLeast === null || (LEVELS as readonly unknown[]).includes(atLeast));
 }
 
-/** Whether any route takes the incident. */
 export function takesIncident(routes: readonly PlaceRoute[], incident: RoutedIncident): boolean {
   return routes.some(
     ({ serviceId, teamId, atLeast }) =>

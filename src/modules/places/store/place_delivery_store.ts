@@ -114,7 +114,6 @@ export class PlaceDeliveryStore extends PostgresStore {
     return await listed.orderBy('d.number', 'desc').limit(limit).execute();
   }
 
-  /** Counts the deliveries of each place that wait. */
   async countWaiting(orgId: Id<'org'>): Promise<Map<Id<'place'>, number>> {
     const counted = await this.selectFrom('place_deliveries')
       .select(({ fn }) => ['place_id as placeId', fn.countAll<number>().as('count')])

@@ -56,7 +56,6 @@ export function firstStepIndex(steps: readonly Pick<EscalationStep, 'index'>[]):
   return steps[0]?.index ?? 0;
 }
 
-/** Returns the number of steps the incident has had. */
 export function stepCountOf(steps: readonly Pick<EscalationStep, 'index'>[]): number {
   return firstStepIndex(steps) + steps.length;
 }

@@ -19,7 +19,6 @@ export interface WeeklyHours {
   readonly windows: readonly HoursWindow[];
 }
 
-/** Hours of a policy, and what happens outside them. */
 export interface PolicyHours extends WeeklyHours {
   /** Outside them, steps wait until they begin, or another policy runs. */
   readonly outside: 'hold' | { readonly policyId: Id<'policy'> };
@@ -37,7 +36,6 @@ interface ReadWindow {
   readonly to: number;
 }
 
-/** Whether the hours contain this minute. */
 export function isWithin(hours: WeeklyHours, at: Instant): boolean {
   return contains(readWindows(hours), at.toZonedDateTimeISO(hours.timezone));
 }

@@ -43,5 +43,4 @@ export const REPEAT_TIMES_MAX = 9;
 export const PAUSE_MINUTES_MAX = 1_440;
 export const WINDOWS_MAX = 30;
 
-/** Limit on the steps of an escalation policy. */
 export const POLICY_STEPS_MAX = 100;

@@ -9,7 +9,6 @@ import type { PolicyDetails, Repetition, SnapshotDetails } from '#modules/polici
 
 type Instant = Temporal.Instant;
 
-/** A policy as it is stored. */
 export interface PolicyPlan {
   readonly id: Id<'policy'>;
   readonly name: string;

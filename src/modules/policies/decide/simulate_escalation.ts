@@ -13,7 +13,6 @@ import { type LayeredSchedule, type OnCall, onCallOfSchedule } from '#modules/sc
 
 type Instant = Temporal.Instant;
 
-/** A team whose schedules or members a step may page. */
 export interface TeamSetting {
   readonly schedules: readonly { readonly id?: Id<'schedule'>; readonly layered: LayeredSchedule }[];
   /** Contacts of everybody in the organization whom a step may page, as the team knows them. */
@@ -24,7 +23,6 @@ export interface TeamSetting {
 
 /** Facts that decide whom an escalation pages, with those of the policy's team. */
 export interface EscalationSetting extends TeamSetting {
-  /** Steps of the policy, in its order. */
   readonly steps: readonly EscalationStep[];
   /** Returns the run of an incident that opens then; absent when that is always the steps, once. */
   readonly runAt?: (at: Instant) => Run;

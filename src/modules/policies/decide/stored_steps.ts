@@ -63,7 +63,6 @@ export function readSteps(stored: unknown): readonly EscalationStep[] {
   return areSteps(stored) ? stored : IN_PLACE;
 }
 
-/** Whether stored steps can be read. */
 export function areSteps(stored: unknown): stored is readonly EscalationStep[] {
   return findFaults(STEPS, stored).length === 0;
 }

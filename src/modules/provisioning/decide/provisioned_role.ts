@@ -5,7 +5,6 @@ export const PROVISIONED_ROLES = ['admin', 'editor', 'responder', 'viewer'] as c
 
 export type ProvisionedRole = (typeof PROVISIONED_ROLES)[number];
 
-/** Facts that decide the role of one member. */
 export interface RoleFacts {
   readonly role: Role;
   /** Roles of the mapped groups that the person is in. */

@@ -160,7 +160,6 @@ export function idsOf(
     .union(named.where(({ eb, fn, val }) => eb(fn('lower', ['s.user_name']), '=', fn('lower', [val(userName)]))));
 }
 
-/** Query for ids of people. */
 export interface UserIds {
   as(alias: 'p'): AliasedSelectQueryBuilder<{ userId: Id<'user'> }, 'p'>;
 }

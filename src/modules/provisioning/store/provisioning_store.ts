@@ -194,7 +194,6 @@ export class ProvisioningStore extends PostgresStore {
     return people.map(({ userId }) => userId);
   }
 
-  /** Returns who has this user name in the organization. */
   async findNamed(orgId: Id<'org'>, userName: string): Promise<Id<'user'> | null> {
     return (await this.#named(orgId, userName).executeTakeFirst())?.id ?? null;
   }

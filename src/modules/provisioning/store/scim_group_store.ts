@@ -285,7 +285,6 @@ export class ScimGroupStore extends PostgresStore {
       .execute();
   }
 
-  /** Gives all of these members the role. */
   async setRole(orgId: Id<'org'>, userIds: readonly Id<'user'>[], role: Role): Promise<void> {
     await this.updateTable('memberships')
       .set({ role })

@@ -8,7 +8,6 @@ export interface Deploy {
   readonly environment: string | null;
 }
 
-/** The first exception of a release. */
 interface FirstSeen {
   readonly release: string;
   readonly at: Temporal.Instant;

@@ -180,7 +180,6 @@ export function slugOf(name: string): string {
     .replaceAll(/^-+|-+$/g, '');
 }
 
-/** A commit of a release, as it is shown. */
 export interface Commit {
   readonly id: string;
   readonly author: string | null;

@@ -118,7 +118,6 @@ const GroupsView = Type.Object({
   }),
 });
 
-/** Compares the effects of two releases. */
 export const compareReleases = defineOperation({
   name: 'compare_releases',
   summary:

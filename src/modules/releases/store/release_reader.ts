@@ -3,7 +3,6 @@ import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { EVENTS, mergedPairs, mergedGroupOf, USERS } from '#modules/exceptions/store/exception_counter.ts';
 
-/** Totals of a service in one release. */
 export interface ReleaseTotals {
   readonly release: string;
   readonly events: number;
@@ -13,7 +12,6 @@ export interface ReleaseTotals {
   readonly lastSeenAt: Temporal.Instant;
 }
 
-/** Events of one group in two releases. */
 export interface GroupInReleases {
   readonly groupId: Id<'group'>;
   readonly before: number;

@@ -15,7 +15,6 @@ export type ReleaseFields = Partial<
 
 const NOTHING_SAID = { url: null, ref: null, commits: [], commitCount: 0, releasedAt: null, archivedAt: null };
 
-/** Releases of services, and when they were deployed. */
 export class ReleaseStore extends PostgresStore {
   /** Locked until the transaction ends; null when it is not known. */
   async lock(serviceId: Id<'service'>, version: string): Promise<ReleaseRow | null> {

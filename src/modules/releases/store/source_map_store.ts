@@ -20,7 +20,6 @@ export interface CodeAddress {
   readonly url: string;
 }
 
-/** Map that describes some code. */
 export interface FoundPlace {
   readonly bundleId: Id<'bundle'>;
   readonly hash: string;

@@ -17,7 +17,6 @@ export function partOfValue(label: string, value: string): string {
   return `${OF_VALUE}${shortened(label)}=${shortened(value)}`;
 }
 
-/** Prefix of the keys of incidents of values. */
 export function keyStartOfValues(ruleId: string): string {
   return `${ruleId}.${OF_VALUE}`;
 }

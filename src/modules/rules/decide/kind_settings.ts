@@ -33,7 +33,6 @@ export interface MetricRuleSettings {
   readonly trafficAtLeast: number | null;
   /** Label of which each value has an incident of its own; null: the rule has one. */
   readonly byLabel: string | null;
-  /** Severity of its incidents. */
   readonly severity: Level;
 }
 

@@ -7,7 +7,6 @@ import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 export interface Objective {
   /** Selector of the requests that went wrong. */
   readonly badMetric: string;
-  /** Selector of all requests. */
   readonly totalMetric: string;
   readonly objectivePercent: number;
   readonly days: number;
@@ -57,7 +56,6 @@ export function burnRateRules(objective: Objective): BurnRateRule[] {
   });
 }
 
-/** Returns the faults of an objective, at its own fields. */
 export function objectiveFaults(objective: Objective): Fault[] {
   const faults: Fault[] = [];
   for (const field of ['badMetric', 'totalMetric'] as const) {

@@ -5,7 +5,6 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 
-/** An event as the conditions of a rule see it. */
 interface JudgedEvent {
   readonly title: string;
   readonly environment: string | null;
@@ -15,7 +14,6 @@ interface JudgedEvent {
 
 type Conditions = Pick<ExceptionRuleSettings, 'inEnvironment' | 'inRelease' | 'withTag' | 'withText'>;
 
-/** Whether an event meets all conditions of a rule. */
 export function meetsConditions(
   { inEnvironment, inRelease, withTag, withText }: Conditions,
   { title, environment, release, tags }: JudgedEvent,

@@ -20,7 +20,6 @@ export interface RuleKindDeclaration<Config extends object> {
   readonly ingests: 'points' | 'events';
   /** Plural of its causes, for the title of an incident that stands for several. */
   readonly causes: string;
-  /** The properties of its config, each as JSON schema. */
   readonly properties: { readonly [Name in keyof Config]: ConfigSchema };
   readonly required: readonly string[];
   /** The properties in words. */

@@ -10,7 +10,6 @@ import { OBJECTIVE_DAYS } from '#modules/rules/decide/rule_settings.ts';
 import { insertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import { RuleConfigView, RuleSettingsView, RuleView } from '#modules/rules/view.ts';
 
-/** Fields of an objective for the requests of a service. */
 const OBJECTIVE_FIELDS = {
   serviceId: IdText,
   badMetric: MetricName,

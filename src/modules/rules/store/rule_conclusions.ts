@@ -12,7 +12,6 @@ import type { Row } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
-/** Values of rules at one time. */
 export interface Evaluation {
   /** Value of each rule that could be evaluated; null where its window holds no data. Other rules are absent. */
   readonly values: ReadonlyMap<Id<'rule'>, number | null>;

@@ -12,7 +12,6 @@ import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';
 /** Filter of an organization's rules; absent fields do not narrow it. */
 export interface RuleFilter {
   readonly serviceId?: string | undefined;
-  /** Teams that own the services. */
   readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
   readonly kind?: RuleKind | undefined;
   readonly state?: RuleState | undefined;
@@ -51,7 +50,6 @@ const SELECTORS = RULE_KIND_NAMES.flatMap((kind) => {
   return selector ?? [];
 });
 
-/** Finds rules and what they have done, page by page. */
 export class RuleSearch extends PostgresStore {
   /** Lists rules after `after`, at most `limit`; `waiting` are the rules whose data has not arrived. */
   async listPlaces(

@@ -8,9 +8,7 @@ type UserId = Id<'user'>;
 export const LAYERS_MAX = 10;
 /** Limit on the turns of a layer; a person listed twice has two. */
 export const TURNS_MAX = 1_000;
-/** Limit on the people of one turn. */
 export const PEOPLE_OF_TURN_MAX = 50;
-/** Limit on the windows of a week of a layer. */
 export const WINDOWS_MAX = 50;
 
 /** Id of the layer that is the contract's rotation. */
@@ -20,7 +18,6 @@ export const ROTATION_UNITS = ['hours', 'days', 'weeks', 'months'] as const;
 
 export type RotationUnit = (typeof ROTATION_UNITS)[number];
 
-/** Length of a turn by the wall clock of the schedule's zone. */
 export interface TurnLength {
   readonly every: number;
   readonly unit: RotationUnit;

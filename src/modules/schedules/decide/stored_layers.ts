@@ -228,7 +228,6 @@ const CONFIG = objectWith(
   ['userIds'],
 );
 
-/** Whether a stored rotation can be read. */
 export function isRotation({ timezone, rotationType, rotationConfig, startAt, startWall }: StoredRotation): boolean {
   return (
     parseTimeZone(timezone, 'timezone').kind === 'ok' &&

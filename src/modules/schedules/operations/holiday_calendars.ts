@@ -105,7 +105,6 @@ function toCalendarView(
   };
 }
 
-/** Calendars of one organization. */
 const CALENDARS_MAX = 100;
 
 export const createHolidayCalendar = defineOperation({

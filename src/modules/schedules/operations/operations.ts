@@ -38,7 +38,6 @@ export const SCHEDULE_OPERATIONS = [
   revokeOwnCalendar,
 ] as const;
 
-/** Operations of the console on layers of schedules and on calendars of holidays. */
 export const LAYER_OPERATIONS = [
   setScheduleLayers,
   previewScheduleLayers,

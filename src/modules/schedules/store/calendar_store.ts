@@ -5,7 +5,6 @@ import { CalendarFeedEntity, OwnCalendarEntity } from '#storage/postgres/entitie
 
 const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt', 'madeOf', 'changedAt'] as const;
 
-/** Columns of a feed that are read. */
 export type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number]>;
 
 /** Hash of everything that decides the events of a calendar, and when it was first seen. */
@@ -72,7 +71,6 @@ export class CalendarFeedStore extends PostgresStore {
 
 const CALENDAR = ['orgId', 'userId', 'secretSealed', 'createdAt', 'madeOf', 'changedAt'] as const;
 
-/** Columns of a calendar that are read. */
 export type OwnCalendarRow = Pick<Row<typeof OwnCalendarEntity>, (typeof CALENDAR)[number]>;
 
 /** The secret address of a member's own shifts: one at most, and it ends with the membership. */

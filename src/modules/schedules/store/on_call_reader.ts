@@ -40,7 +40,6 @@ export interface ScheduleShifts {
   readonly changedAt: Temporal.Instant;
 }
 
-/** Shifts of one person over all schedules. */
 export interface ShiftsOfPerson {
   readonly person: ShownPerson;
   /** Schedules that name the person, oldest first, each with the person's shifts only. */

@@ -31,7 +31,6 @@ export interface NewService {
 
 /** Filter of services; absent fields do not narrow it. */
 export interface ServiceNameFilter {
-  /** Part of the name or the environment. */
   readonly text: string | undefined;
   readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
 }
@@ -171,7 +170,6 @@ export class ServiceStore extends PostgresStore {
       .execute();
   }
 
-  /** Counts the services that match. */
   async count(orgId: Id<'org'>, { text, ownedByTeams }: ServiceNameFilter): Promise<number> {
     const { count } = await this.selectFrom('services as s')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))

@@ -22,7 +22,6 @@ export function mailDomainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Returns the TXT record that proves a domain. */
 export function proofRecordOf(domain: string, token: string): { readonly name: string; readonly value: string } {
   return { name: `_tocsin.${domain}`, value: `tocsin-domain=${token}` };
 }

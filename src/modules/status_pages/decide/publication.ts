@@ -29,7 +29,6 @@ export const STATUS_PATH = '/status';
 export const STATUS_PAGES_MAX = 20;
 export const GROUPS_MAX = 50;
 export const COMPONENTS_MAX = 200;
-/** Limit on the updates of one publication. */
 export const UPDATES_MAX = 100;
 /** Days that a page shows, today among them. */
 export const HISTORY_DAYS = 90;

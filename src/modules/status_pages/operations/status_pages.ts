@@ -118,7 +118,6 @@ export const listStatusPages = defineOperation({
   },
 });
 
-/** Operations of the console on status pages and what is published on them. */
 export const STATUS_PAGE_OPERATIONS = [
   listStatusPages,
   createStatusPage,

@@ -20,7 +20,6 @@ interface PageVersion {
   readonly version: string;
 }
 
-/** Status pages, and the services on them. */
 export class StatusPageStore extends PostgresStore {
   /** The pages of an organization, by title. */
   async list(orgId: Id<'org'>): Promise<StatusPageRow[]> {
@@ -72,7 +71,6 @@ export class StatusPageStore extends PostgresStore {
     return await this.#components().where('c.page_id', '=', pageId).execute();
   }
 
-  /** Lists the services of all pages of an organization. */
   async listAllComponents(orgId: Id<'org'>): Promise<ComponentRow[]> {
     return await this.#components().where('c.org_id', '=', orgId).execute();
   }

@@ -37,7 +37,6 @@ function reportOf(fields: Fields): DeliveryReport | null {
 /** Reasons why a completed call without a key pressed reached nobody for certain, by what answered it. */
 const UNANSWERED: Readonly<Record<string, string>> = { machine: 'answering_machine', unknown: 'no_key_pressed' };
 
-/** Answered call, with what answered it. */
 export interface AnsweredCall {
   readonly providerId: string | null;
   readonly by: 'person' | 'machine' | 'unknown';

@@ -25,6 +25,5 @@ export const UnreadableRowEntity = table('unreadable_rows', {
   since: instant(),
   /** Time of the last scan that could not read it. */
   seenAt: instant(),
-  /** Time at which the owners were told. */
   toldAt: instant().strictNullable(),
 });

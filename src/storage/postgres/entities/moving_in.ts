@@ -21,7 +21,6 @@ export const MoveInEntity = table('move_ins', {
   markdown: p.text().strictNullable(),
   summary: jsonColumn<MoveInSummary>().strictNullable(),
   plan: jsonColumn<MoveInPlan>().strictNullable(),
-  /** Number of changes that were made. */
   applied: p.integer(),
   createdBy: text<string>().strictNullable(),
   createdAt: instant(),

@@ -96,7 +96,6 @@ export const PasskeyChallengeEntity = table('passkey_challenges', {
   expiresAt: instant(),
 });
 
-/** The OpenID Connect provider of an organization. */
 export const OpenIdConnectionEntity = table('openid_connections', {
   orgId: id<'org'>().primary(),
   issuer: p.text(),

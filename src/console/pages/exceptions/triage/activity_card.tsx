@@ -132,7 +132,6 @@ interface CommentFormProps {
   readonly onClose?: () => void;
 }
 
-/** Form for a new comment, or for the text of one's own. */
 function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
   const [requestKey, setRequestKey] = useState(newRequestKey);
   const [{ text }, setValues, draft] = useDraftState({

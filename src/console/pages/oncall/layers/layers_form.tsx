@@ -168,7 +168,6 @@ export function LayersForm(props: LayersFormProps) {
   );
 }
 
-/** Returns the fault at a field or at a part of it. */
 function faultAt(faults: Readonly<Record<string, string | undefined>>, path: string): string | undefined {
   return faults[path] ?? Object.entries(faults).find(([at]) => at.startsWith(path))?.[1];
 }

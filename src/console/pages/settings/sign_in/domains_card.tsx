@@ -13,7 +13,6 @@ import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
-/** Card of the mail domains whose people sign in through the provider. */
 export function DomainsCard({ settings: { domains } }: { readonly settings: SignInSettings }) {
   const { org } = useOrganization();
   const isOwner = org.role === 'owner';

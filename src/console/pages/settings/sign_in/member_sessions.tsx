@@ -19,7 +19,6 @@ interface Ending {
   readonly isAll: boolean;
 }
 
-/** Card of the sessions of all members, which owners may end. */
 export function MemberSessions() {
   const { org } = useOrganization();
   const query = useInfiniteQuery(organizationSessionsQuery(org.orgId));

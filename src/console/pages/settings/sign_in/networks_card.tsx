@@ -10,7 +10,6 @@ import { Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
-/** Card of the networks from which keys and people act. */
 export function NetworksCard({ settings }: { readonly settings: Settings }) {
   const { org } = useOrganization();
   const refresh = useRefresh();

@@ -13,14 +13,12 @@ import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import { limitBy } from '#kernel/time.ts';
 
-/** Corrected call. */
 export interface Suggestion {
   readonly name: string;
   readonly arguments: unknown;
 }
 
 interface Advice {
-  /** Findings, in sentences. */
   readonly sentences: readonly string[];
   /** Corrected call, which never does more than the original one; null if no correction is certain enough. */
   readonly suggestion: Suggestion | null;

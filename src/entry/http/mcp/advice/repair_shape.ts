@@ -201,7 +201,6 @@ function takesNull({ type, anyOf, enum: allowed }: Schema): boolean {
   return type === 'null' || (type === undefined && anyOf === undefined) || anyOf?.some(takesNull) === true;
 }
 
-/** Parses JSON that was sent as text. */
 function parsedJson(value: unknown, opening: '{' | '['): unknown {
   if (typeof value !== 'string' || !value.trimStart().startsWith(opening)) return value;
   try {

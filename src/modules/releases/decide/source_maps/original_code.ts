@@ -256,7 +256,6 @@ export class OriginalCode {
     this.#segments.free();
   }
 
-  /** Returns the functions of the code, by their names in the source. */
   functionsOf(code: string): FunctionRange[] {
     return findFunctions(code, (written) => this.#nameOf(written));
   }

@@ -1,5 +1,4 @@
 interface UploadedCode {
-  /** The path of the code in the upload. */
   readonly path: string;
   readonly code: string;
   readonly mappings: string;
