@@ -329,7 +329,6 @@ const PublishDialog = lazyPart(() =>
   import('#console/pages/status_pages/publish_dialog.tsx').then((m) => m.PublishDialog),
 );
 
-/** Card of who leads the response, and how severe the incident is. */
 function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
   const { may, session } = useOrganization();
   const { incidentId, commanderId, severity, status } = incident;
