@@ -1,9 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
-import { type Member, membersQuery } from '#console/api/organization.ts';
+import { invitationsQuery, type Member, membersQuery } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
+import type { Option } from '#console/components/forms/option_list.tsx';
 import { onCallLabel } from '#console/components/text/role.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
@@ -11,6 +12,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Members that are shown at once; there may be others. */
 const FOUND_MAX = 20;
+const INVITED_MAX = 5;
 
 interface PersonPickerProps {
   readonly value: string | null;
@@ -52,7 +54,7 @@ export function PersonPicker(props: PersonPickerProps) {
   const name = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
   const unknown = names.isLoading ? '…' : 'Somebody who has left';
   const selected = isOther ? undefined : { value, label: name === undefined ? unknown : isolateBidi(name) };
-  const { members: matches, further } = useFoundMembers(typed, isNear);
+  const { members: matches, invited, further } = useFoundMembers(typed, isNear);
   const people = matches
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
@@ -68,7 +70,7 @@ export function PersonPicker(props: PersonPickerProps) {
       isLabelHidden={isLabelHidden}
       placeholder={placeholder}
       error={error}
-      options={[...others, ...(selected === undefined ? [] : [selected]), ...people]}
+      options={[...others, ...(selected === undefined ? [] : [selected]), ...people, ...invited]}
       further={further}
       value={value}
       onChange={(userId) => {
@@ -87,6 +89,8 @@ export function PersonPicker(props: PersonPickerProps) {
 
 interface FoundMembers {
   readonly members: readonly Member[];
+  /** Options that cannot be chosen, of people who were invited and have not accepted, for those who may see them. */
+  readonly invited: readonly Option[];
   /** Number of others that match. */
   readonly further: number;
 }
@@ -96,7 +100,8 @@ interface FoundMembers {
  * previous results are filtered, so that nobody is offered whom the text does not match.
  */
 export function useFoundMembers(typed: string, isWanted = true): FoundMembers {
-  const { orgId } = useOrganization().org;
+  const { org, isAdmin } = useOrganization();
+  const { orgId } = org;
   const wanted = typed.trim();
   const text = useDebounced(wanted);
   const { data, isPlaceholderData } = useQuery({
@@ -104,9 +109,19 @@ export function useFoundMembers(typed: string, isWanted = true): FoundMembers {
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });
+  const invitations = useInfiniteQuery({ ...invitationsQuery(orgId), enabled: isAdmin && isWanted }).data;
+  const invited = (invitations?.pages ?? [])
+    .flatMap((page) => page.invitations)
+    .filter(({ status, email }) => status === 'pending' && email.toLowerCase().includes(wanted.toLowerCase()))
+    .slice(0, INVITED_MAX)
+    .map(({ invitationId, email }) => ({
+      value: invitationId,
+      label: `${email}: invited, can be chosen after accepting`,
+      isDisabled: true,
+    }));
   const matches = data?.members ?? [];
   const members = text === wanted && !isPlaceholderData ? matches : matches.filter((member) => isMeant(member, wanted));
-  return { members, further: Math.max(0, (data?.total ?? 0) - matches.length) };
+  return { members, invited, further: Math.max(0, (data?.total ?? 0) - matches.length) };
 }
 
 /** Whether a member matches the text, as on the server: the domain of mail addresses, which many share, is ignored. */

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 
 import { membersQuery } from '#console/api/organization.ts';
+import { isUnreached } from '#console/components/text/role.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Most ids in one request. */
@@ -13,6 +14,8 @@ export interface Names {
   nameOf(userId: string): string | undefined;
   /** Returns the number of their colour; undefined likewise. */
   colorOf(userId: string): number | undefined;
+  /** Whether nothing reaches a member in any of their teams; false if it is not loaded yet. */
+  isUnreached(userId: string): boolean;
   /** Whether names are missing: those that could not be read are no former members'. */
   readonly isLoading: boolean;
 }
@@ -36,6 +39,10 @@ export function useNamesOf(userIds: readonly string[]): Names {
   return {
     nameOf: (userId) => members.get(userId)?.name,
     colorOf: (userId) => members.get(userId)?.color,
+    isUnreached(userId) {
+      const member = members.get(userId);
+      return member !== undefined && isUnreached(member);
+    },
     isLoading: answers.some(({ data, isPlaceholderData }) => data === undefined || isPlaceholderData),
   };
 }

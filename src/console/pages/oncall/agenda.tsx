@@ -112,7 +112,9 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
       </ul>
       {shown.length < selections.length && (
         <div className={classes.more}>
-          <TextButton onClick={() => setIsWhole(true)}>Show all {selections.length} shifts</TextButton>
+          <TextButton onClick={() => setIsWhole(true)}>
+            {first + shown.length < selections.length ? `Show all ${selections.length} shifts` : 'Show past shifts'}
+          </TextButton>
         </div>
       )}
     </section>

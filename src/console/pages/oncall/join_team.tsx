@@ -40,7 +40,10 @@ export function InviteInstead({ teamId }: { readonly teamId: string }) {
     <Text size="xs" c="dimmed" mt={6} component="div" onSubmit={(event) => event.stopPropagation()}>
       Not in the organization yet?{' '}
       {isAdmin ? (
-        <TextButton onClick={() => setIsInviting(true)}>Invite them</TextButton>
+        <>
+          <TextButton onClick={() => setIsInviting(true)}>Invite them</TextButton>: they can take turns after accepting,
+          and what you have entered here is kept until then.
+        </>
       ) : (
         'Ask an admin to invite them.'
       )}

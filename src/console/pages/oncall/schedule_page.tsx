@@ -14,9 +14,11 @@ import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { PersonColors, PersonDot } from '#console/components/text/person_dot.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps, PagesNobody } from '#console/pages/oncall/gaps.tsx';
 import { layersOf, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
@@ -216,6 +218,7 @@ function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: Sho
   const layers = layersOf(schedule);
   const at = handOver === null ? null : Date.parse(handOver.at);
   const next = handOver === null ? [] : (layers[0]?.turns[handOver.position]?.userIds ?? []);
+  const { isUnreached } = useNamesOf(layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)));
   const textOf = (userIds: readonly string[]) => (userIds.length === 0 ? 'Nobody' : userIds.map(nameOf).join(', '));
   return (
     <Card
@@ -238,6 +241,7 @@ function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: Sho
                         <li key={index}>
                           {userIds[0] !== undefined && <PersonDot userId={userIds[0]} />}
                           <Name>{textOf(userIds)}</Name>
+                          {userIds.some(isUnreached) && <Status tone="amber">nothing reaches them</Status>}
                         </li>
                       ))}
                     </ol>

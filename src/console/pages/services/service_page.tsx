@@ -273,7 +273,7 @@ function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
             <Activity values={activity.points} unit="point" isOn={capabilities.includes('metrics')} tone="blue" />
           )}
         </Figure>
-        <Figure name="Refused">
+        <Figure name="Refused data">
           {activity === undefined ? (
             <Waiting />
           ) : activity.refused === 0 ? (

@@ -15,7 +15,7 @@ import { TeamPicker, useTeamName } from '#console/components/forms/team_picker.t
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
-import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
+import { ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
@@ -192,7 +192,7 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
         </div>
         {addresses.length > 1 && addresses.length <= ADDRESSES_MAX && (
           <fieldset className={`${classes.roles} spaced flush`}>
-            <legend>Role of each, where it is another</legend>
+            <legend>A different role for one of them</legend>
             {addresses.map((address) => (
               <div key={address} className={`${classes.role} row apart`}>
                 <Name>{address}</Name>
@@ -210,9 +210,6 @@ function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProp
             ))}
           </fieldset>
         )}
-        <Text size="sm" c="dimmed">
-          {EVERY_ROLE_SEES_KEYS}
-        </Text>
       </div>
     </FormDialog>
   );
@@ -267,7 +264,8 @@ function Answers({ answers, onAgain, onClose }: AnswersProps) {
               {first.isMailed
                 ? `${isAlone ? 'A link is' : 'Links are'} on ${isAlone ? 'its' : 'their'} way by mail. You can also pass on ${isAlone ? 'this one' : 'these'} yourself.`
                 : `This server sends no mail, so pass the ${isAlone ? 'link' : 'links'} on yourself.`}{' '}
-              {isAlone ? 'It is' : 'Each is'} shown only once, works once, and expires after seven days.
+              {isAlone ? 'It is' : 'Each is'} shown only once, works once, and expires after seven days. People can take
+              turns and be put on call once they have accepted.
             </Text>
           )}
           {invited.map(({ email, link }) => (

@@ -10,7 +10,9 @@ import type { TurnDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 import { type Happenings, happenings } from '#test/kit/when.ts';
 
-vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ org: { orgId: 'org_1' } }) }));
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({ org: { orgId: 'org_1' }, isAdmin: false }),
+}));
 
 interface Asked {
   readonly text: string;
@@ -24,7 +26,11 @@ beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
   asked = happenings();
   vi.stubGlobal('fetch', async (_url: string, { body }: RequestInit) => {
-    const { text = '' } = JSON.parse(typeof body === 'string' ? body : '{}') as { text?: string };
+    const { text = '', userIds } = JSON.parse(typeof body === 'string' ? body : '{}') as {
+      text?: string;
+      userIds?: readonly string[];
+    };
+    if (userIds !== undefined) return Response.json({ result: { members: [], total: 0, nextCursor: null } });
     const { promise, resolve } = Promise.withResolvers<Response>();
     asked.happen({
       text,

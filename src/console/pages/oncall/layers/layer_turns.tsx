@@ -7,8 +7,10 @@ import { teamQuery } from '#console/api/teams.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { onCallLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
+import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person_dot.tsx';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/oncall/people_order.module.css';
 import { InvitedIntoTeam, InviteInstead } from '#console/pages/oncall/join_team.tsx';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
@@ -34,7 +36,8 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
   const id = useId();
   /** Whether Enter was pressed: the first person found is added, now or when the server has answered. */
   const isAwaited = useRef(false);
-  const { members: people, further } = useFoundMembers(typed);
+  const { isUnreached } = useNamesOf(turns.flatMap(({ userIds }) => userIds));
+  const { members: people, invited, further } = useFoundMembers(typed);
   const focusRow = (index: number): void => {
     const row = Math.min(index, turns.length - 1);
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('li')[row]?.focus());
@@ -107,6 +110,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
                 <span className="grow small">
                   {turn.userIds[0] !== undefined && <PersonDot userId={turn.userIds[0]} />}
                   <Name>{names}</Name>
+                  {turn.userIds.some(isUnreached) && <Status tone="amber">nothing reaches them</Status>}
                 </span>
                 <ActionIcon
                   variant="subtle"
@@ -151,7 +155,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
         label="Add a person"
         isLabelHidden
         placeholder={isTogether ? 'Add a person to the last turn' : 'Add a person'}
-        options={people.map((person) => ({ value: person.userId, label: onCallLabel(person) }))}
+        options={[...people.map((person) => ({ value: person.userId, label: onCallLabel(person) })), ...invited]}
         further={further}
         value={null}
         onSearch={(text) => {
