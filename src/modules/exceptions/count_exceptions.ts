@@ -1,4 +1,4 @@
-import { EMPTY_TOTALS, restAfter } from '#modules/exceptions/decide/group_counts.ts';
+import { EMPTY_TOTALS, restUntil } from '#modules/exceptions/decide/group_counts.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
@@ -89,7 +89,7 @@ async function countGroups({ db, clock, exceptions }: CountingRuntime, groups: r
   const all = [...totalsByGroup.values()].reduce((sum, { events }) => sum + events, 0);
   const counted = groups.map((group) => {
     const totals = totalsByGroup.get(group.id) ?? EMPTY_TOTALS;
-    return { group, totals, restsUntil: now.add(restAfter((tookMs * totals.events) / Math.max(1, all))) };
+    return { group, totals, restsUntil: restUntil(now, (tookMs * totals.events) / Math.max(1, all)) };
   });
   await storesOf(db.session()).exceptionCounts.save(counted, now);
 }

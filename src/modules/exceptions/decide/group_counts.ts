@@ -1,4 +1,4 @@
-import { Temporal } from '#kernel/time.ts';
+import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
 
 export interface ValueCount {
   readonly value: string;
@@ -69,7 +69,8 @@ export function outdatedAt({ days }: GroupTotals, retentionDays: number): Tempor
   return dayAfter.add({ hours: 24 * retentionDays });
 }
 
-const REST_MS_MIN = 4_000;
+/** Groups are counted again at multiples of this, all that are due together: a count of few takes most of what one of many does. */
+const ROUND_MS = 4_000;
 const REST_MS_MAX = 600_000;
 /**
  * Multiple of a count's duration for which the next one waits: counting takes at most a fiftieth of one core of the
@@ -77,10 +78,10 @@ const REST_MS_MAX = 600_000;
  */
 const SHARE = 50;
 
-/** Returns how long a group is not counted again after a count that took this long, even if events keep coming. */
-export function restAfter(tookMs: number): Temporal.Duration {
-  const milliseconds = Math.round(Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, SHARE * tookMs)));
-  return Temporal.Duration.from({ milliseconds });
+/** Returns until when a group is not counted again after a count that took this long, even if events keep coming. */
+export function restUntil(now: Temporal.Instant, tookMs: number): Temporal.Instant {
+  const endMs = now.epochMilliseconds + Math.min(REST_MS_MAX - ROUND_MS, SHARE * tookMs);
+  return fromEpochMilliseconds((Math.floor(endMs / ROUND_MS) + 1) * ROUND_MS);
 }
 
 /** Periods over which a group's events are compared, each ending now. */

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { countsOn, EMPTY_TOTALS, lastDays, outdatedAt, restAfter } from '#modules/exceptions/decide/group_counts.ts';
+import { countsOn, EMPTY_TOTALS, lastDays, outdatedAt, restUntil } from '#modules/exceptions/decide/group_counts.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const NOW = Temporal.Instant.from('2027-03-01T10:00:00Z');
@@ -31,7 +31,12 @@ test('counts are outdated as soon as no event of the oldest day is kept, which l
 });
 
 test('a group rests the longer the longer counting takes, within bounds', () => {
-  expect(restAfter(0).milliseconds).toBe(4_000);
-  expect(restAfter(400).milliseconds).toBe(20_000);
-  expect(restAfter(1e9).milliseconds).toBe(600_000);
+  expect(restUntil(NOW, 0)).toEqual(NOW.add({ seconds: 4 }));
+  expect(restUntil(NOW, 400)).toEqual(NOW.add({ seconds: 24 }));
+  expect(restUntil(NOW, 1e9)).toEqual(NOW.add({ seconds: 600 }));
+});
+
+test('groups that are counted within a few seconds of each other are due together', () => {
+  const later = [0, 1, 1_900, 3_999].map((milliseconds) => restUntil(NOW.add({ milliseconds }), 0).toString());
+  expect(new Set(later)).toEqual(new Set([NOW.add({ seconds: 4 }).toString()]));
 });
