@@ -49,6 +49,25 @@ export function mergedGroupOf({ ids }: Merged): string {
   return `if(${place} = 0, group_id, arrayElement({takers:Array(UUID)}, ${place}))`;
 }
 
+/** Columns with the counts of a group as a whole, and in each of its days, environments and releases. */
+const COUNTED = `${EVENTS} AS events, ${USERS} AS users, countIf(handled = 'unhandled') AS unhandled_events,
+           countIf(handled = 'handled') AS handled_events, min(at) AS first, max(at) AS last`;
+
+type CountRow = readonly [
+  taker: string,
+  kind: 'total' | 'day' | 'environment' | 'release',
+  name: string,
+  events: string,
+  users: string,
+  unhandled: string,
+  handled: string,
+  first: string,
+  last: string,
+  releases: string,
+];
+
+/** Rows of each kind that a group has at most: more days than any service keeps. */
+const NAMES_MAX = 500;
 const ENVIRONMENTS_MAX = 20;
 const RELEASES_MAX = 100;
 
@@ -94,55 +113,47 @@ export class ExceptionCounter extends ClickHouseStore {
       takers: merged.takers,
       since: scopes[0]?.keptSince.epochMilliseconds ?? 0,
     };
-    const [totals, days, environments, releases] = await Promise.all([
-      this.rows<[group: string, events: string, users: string, unhandled: string, handled: string]>(
-        `SELECT ${group} AS taker, ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled')
-         FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY taker`,
-        parameters,
-      ),
-      this.rows<[group: string, day: string, events: string]>(
-        `SELECT ${group} AS taker, toDate(at) AS day, ${EVENTS} FROM exception_events PREWHERE ${OF_GROUPS}
-         GROUP BY taker, day ORDER BY day`,
-        parameters,
-      ),
-      this.rows<[group: string, environment: string, events: string]>(
-        `SELECT ${group} AS taker, environment, ${EVENTS} AS events FROM exception_events PREWHERE ${OF_GROUPS}
-         WHERE environment != '' GROUP BY taker, environment
-         ORDER BY events DESC, environment LIMIT ${ENVIRONMENTS_MAX} BY taker`,
-        parameters,
-      ),
-      this.rows<[group: string, release: string, events: string, users: string, ...times: string[]]>(
-        `SELECT ${group} AS taker, release, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
-           toUnixTimestamp64Milli(max(at)) AS last, count() OVER (PARTITION BY taker)
-         FROM exception_events PREWHERE ${OF_GROUPS} WHERE release != '' GROUP BY taker, release
-         ORDER BY last DESC, release LIMIT ${RELEASES_MAX} BY taker`,
-        parameters,
-      ),
-    ]);
-    const [total, day, environment, release] = [
-      byGroup(totals),
-      byGroup(days),
-      byGroup(environments),
-      byGroup(releases),
-    ];
+    // One query instead of one for each kind of count: most of what a query of few groups takes is its beginning.
+    const rows = await this.rows<CountRow>(
+      `SELECT taker, kind, name, events, users, unhandled_events, handled_events, toUnixTimestamp64Milli(first),
+         toUnixTimestamp64Milli(last), releases
+       FROM (
+         SELECT ${group} AS taker, toDate(at) AS day, ${COUNTED}, uniqExactIf(release, release != '') AS releases,
+           multiIf(grouping(day) = 0, 'day', grouping(environment) = 0, 'environment', grouping(release) = 0, 'release',
+             'total') AS kind,
+           multiIf(kind = 'day', toString(day), kind = 'environment', environment, release) AS name
+         FROM exception_events PREWHERE ${OF_GROUPS}
+         GROUP BY GROUPING SETS ((taker), (taker, day), (taker, environment), (taker, release))
+       )
+       ORDER BY if(kind = 'release', toUnixTimestamp64Milli(last), toInt64(events)) DESC, name LIMIT ${NAMES_MAX} BY taker, kind`,
+      parameters,
+    );
+    const byTaker = Map.groupBy(rows, ([taker]) => taker);
     return scopes.map(({ groupId }) => {
       const uuid = uuidOf(groupId);
-      const [row] = total.get(uuid) ?? [];
-      if (row === undefined) return [groupId, EMPTY_TOTALS];
-      const [events = 0, users = 0, unhandled = 0, handled = 0] = row.slice(1).map(Number);
-      const counts = release.get(uuid) ?? [];
-      return [
-        groupId,
-        {
-          events,
-          users,
-          isHandled: unhandled > 0 ? false : handled > 0 || null,
-          days: (day.get(uuid) ?? []).map(([, name, count]) => [name, Number(count)] as const),
-          environments: (environment.get(uuid) ?? []).map(([, value, count]) => ({ value, count: Number(count) })),
-          releases: counts.map(toReleaseCount),
-          releasesTotal: Number(counts[0]?.[6] ?? 0),
-        },
-      ];
+      const kinds = Map.groupBy(byTaker.get(uuid) ?? [], ([, kind]) => kind);
+      const [total] = kinds.get('total') ?? [];
+      if (total === undefined) return [groupId, EMPTY_TOTALS];
+      const [, , , events, users, unhandled, handled, , , releasesTotal] = total;
+      const named = (kind: CountRow[1]) => (kinds.get(kind) ?? []).filter(([, , name]) => name !== '');
+      const counts = {
+        events: Number(events),
+        users: Number(users),
+        isHandled: Number(unhandled) > 0 ? false : Number(handled) > 0 || null,
+        days: named('day')
+          .map(([, , day, count]) => [day, Number(count)] as const)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+        environments: named('environment')
+          .slice(0, ENVIRONMENTS_MAX)
+          .map(([, , value, count]) => ({ value, count: Number(count) })),
+        releases: named('release')
+          .slice(0, RELEASES_MAX)
+          .map(([, , release, count, byUsers, , , first, last]) =>
+            toReleaseCount(['', release, count, byUsers, first, last]),
+          ),
+        releasesTotal: Number(releasesTotal),
+      };
+      return [groupId, counts];
     });
   }
 
@@ -219,10 +230,6 @@ function parametersOf({ serviceIds, keptSince }: ServiceEvents): Record<string, 
 
 function since(): string {
   return "fromUnixTimestamp64Milli({since:Int64}, 'UTC')";
-}
-
-function byGroup<Row extends readonly [group: string, ...unknown[]]>(rows: readonly Row[]): Map<string, Row[]> {
-  return Map.groupBy(rows, ([group]) => group);
 }
 
 function toReleaseCount([, release, events, users, first, last]: readonly string[]): ReleaseCount {
