@@ -123,13 +123,16 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<WholeGroup> {
-    const group = found(await this.#visible(orgId, groupId, now).executeTakeFirst());
-    const merged = await this.selectFrom('exception_groups')
-      .select('id')
-      .where('merged_into_id', '=', group.id)
-      .orderBy('id')
-      .execute();
-    return { ...group, mergedIds: merged.map(({ id }) => id) };
+    const [group, merged] = await Promise.all([
+      this.#visible(orgId, groupId, now).executeTakeFirst(),
+      this.selectFrom('exception_groups')
+        .select('id')
+        .where('org_id', '=', orgId)
+        .where('merged_into_id', '=', asId('group', groupId))
+        .orderBy('id')
+        .execute(),
+    ]);
+    return { ...found(group), mergedIds: merged.map(({ id }) => id) };
   }
 
   /**
