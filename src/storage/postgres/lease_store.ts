@@ -1,7 +1,7 @@
 import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
-import { PostgresStore, rowsChanged, rowsOf } from '#storage/postgres/store.ts';
+import { PostgresStore, prepared, rowsOf, type Values } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Stores leases of periodic work: one worker of all takes the lease when the work is due again. */
@@ -11,23 +11,11 @@ export class LeaseStore extends PostgresStore {
     works: readonly { readonly name: string; readonly notSince: Temporal.Instant }[],
     now: Temporal.Instant,
   ): Promise<string[]> {
-    const asked = rowsOf('w', {
-      name: ['text', works.map(({ name }) => name)],
-      not_since: ['timestamptz', works.map(({ notSince }) => notSince)],
+    const due = await LIST_DUE.rows(this.session, {
+      names: works.map(({ name }) => name),
+      notSinces: works.map(({ notSince }) => notSince),
+      ...presentOf(now),
     });
-    const due = await this.selectFrom(asked)
-      .select('w.name')
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('leases as l')
-              .select('l.name')
-              .whereRef('l.name', '=', 'w.name')
-              .where(({ ref }) => not(isDue(ref('l.held_until'), ref('l.done_at'), ref('w.not_since'), now))),
-          ),
-        ),
-      )
-      .execute();
     return due.map(({ name }) => name);
   }
 
@@ -53,18 +41,9 @@ export class LeaseStore extends PostgresStore {
       readonly heldUntil: Temporal.Instant;
     },
   ): Promise<boolean> {
-    const taken = await this.insertInto('leases')
-      .values({ name, holder, held_until: times.heldUntil })
-      .onConflict((conflict) =>
-        conflict
-          .column('name')
-          .doUpdateSet((eb) => ({ holder: eb.ref('excluded.holder'), held_until: eb.ref('excluded.held_until') }))
-          .where(({ ref, val }) =>
-            isDue(ref('leases.held_until'), ref('leases.done_at'), val(times.notSince), times.now),
-          ),
-      )
-      .execute();
-    return rowsChanged(taken) > 0;
+    const { heldUntil, notSince, now } = times;
+    const taken = await TAKE.row(this.session, { name, holder, heldUntil, notSince, ...presentOf(now) });
+    return taken !== null;
   }
 
   /** Extends the lease, unless somebody else has it by now. */
@@ -94,6 +73,16 @@ export class LeaseStore extends PostgresStore {
 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 
+/** The present, and the latest time that a clock which was not set back since can have written. */
+interface Present {
+  readonly now: Temporal.Instant;
+  readonly latest: Temporal.Instant;
+}
+
+function presentOf(now: Temporal.Instant): Present {
+  return { now, latest: now.add({ minutes: 1 }) };
+}
+
 /**
  * Whether nobody holds the work, and it was last done before `notSince` or never. No lease is taken for longer than a
  * minute, and none was given back later than now: a time further ahead was set by a clock that has been set back since.
@@ -102,12 +91,52 @@ function isDue(
   heldUntil: Expression<Temporal.Instant>,
   doneAt: Expression<Temporal.Instant | null>,
   notSince: Expression<Temporal.Instant>,
-  now: Temporal.Instant,
+  { now, latest }: Values<Present>,
 ): Expression<SqlBool> {
   const eb = expressionBuilder<Tables>();
-  const latest = now.add({ minutes: 1 });
   return eb.and([
     eb.or([eb(heldUntil, '<=', now), eb(heldUntil, '>', latest)]),
     eb.or([eb(doneAt, 'is', null), eb(doneAt, '<=', notSince), eb(doneAt, '>', latest)]),
   ]);
 }
+
+interface AskedWorks extends Present {
+  readonly names: readonly string[];
+  readonly notSinces: readonly Temporal.Instant[];
+}
+
+const LIST_DUE = prepared((db, { names, notSinces, now, latest }: Values<AskedWorks>) =>
+  db
+    .selectFrom(rowsOf('w', { name: ['text', names], not_since: ['timestamptz', notSinces] }))
+    .select('w.name')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('leases as l')
+            .select('l.name')
+            .whereRef('l.name', '=', 'w.name')
+            .where(({ ref }) => not(isDue(ref('l.held_until'), ref('l.done_at'), ref('w.not_since'), { now, latest }))),
+        ),
+      ),
+    ),
+);
+
+interface LeaseToTake extends Present {
+  readonly name: string;
+  readonly holder: string;
+  readonly heldUntil: Temporal.Instant;
+  readonly notSince: Temporal.Instant;
+}
+
+const TAKE = prepared((db, { name, holder, heldUntil, notSince, now, latest }: Values<LeaseToTake>) =>
+  db
+    .insertInto('leases')
+    .values({ name, holder, held_until: heldUntil })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet((eb) => ({ holder: eb.ref('excluded.holder'), held_until: eb.ref('excluded.held_until') }))
+        .where(({ ref }) => isDue(ref('leases.held_until'), ref('leases.done_at'), notSince, { now, latest })),
+    )
+    .returning('name'),
+);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
-import { anyOf, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, prepared, type Row, rowsOf, type Values } from '#storage/postgres/store.ts';
 import type { WorkerEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** Longest time ahead for which a process can be alive: a later time was written by a clock that was set back since. */
@@ -13,6 +13,67 @@ const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 /** Another process that is alive and shares the work. */
 type OtherMember = Pick<Row<typeof WorkerEntity>, 'work' | 'member' | 'doneAt'>;
 
+interface Renewal {
+  readonly works: readonly string[];
+  readonly left: readonly string[];
+  readonly member: string;
+  readonly now: Temporal.Instant;
+  readonly aliveUntil: Temporal.Instant;
+  readonly aliveMax: Temporal.Instant;
+  readonly goneSince: Temporal.Instant;
+}
+
+const RENEW = prepared((db, { works, left, member, now, aliveUntil, aliveMax, goneSince }: Values<Renewal>) =>
+  db
+    .with('renewed', (cte) =>
+      cte
+        .insertInto('workers')
+        .columns(['work', 'member', 'alive_until', 'joined_at'])
+        .expression(({ selectFrom }) =>
+          selectFrom(rowsOf('w', { work: ['text', works] })).select([
+            'w.work',
+            sql<string>`${member}::text`.as('member'),
+            sql<Temporal.Instant>`${aliveUntil}::timestamptz`.as('alive_until'),
+            sql<Temporal.Instant>`${now}::timestamptz`.as('joined_at'),
+          ]),
+        )
+        .onConflict((conflict) =>
+          conflict.columns(['work', 'member']).doUpdateSet((eb) => {
+            // Others have taken over the share of one who was silent for too long.
+            const hasLapsed = eb('workers.alive_until', '<=', now);
+            return {
+              alive_until: eb.ref('excluded.alive_until'),
+              joined_at: eb
+                .case()
+                .when(hasLapsed)
+                .then(eb.ref('excluded.joined_at'))
+                .else(eb.ref('workers.joined_at'))
+                .end(),
+              done_at: eb.case().when(hasLapsed).then(null).else(eb.ref('workers.done_at')).end(),
+            };
+          }),
+        ),
+    )
+    .with('removed', (cte) =>
+      cte
+        .deleteFrom('workers')
+        .where(({ eb, and, or }) =>
+          or([
+            and([eb('member', '=', member), eb('work', '=', anyOf(left))]),
+            and([eb('member', '<>', member), eb('alive_until', '<=', goneSince)]),
+          ]),
+        ),
+    )
+    .selectFrom('workers')
+    .select(['work', 'member', 'done_at as doneAt'])
+    .where(({ eb, or }) => or([eb('work', '=', anyOf(works)), eb('work', '=', anyOf(left))]))
+    .where('member', '<>', member)
+    .where('alive_until', '>', now)
+    .where('alive_until', '<=', aliveMax)
+    .orderBy('work')
+    .orderBy('member'),
+);
+
 /** Stores which processes are alive and share which work. */
 export class WorkerStore extends PostgresStore {
   /**
@@ -23,55 +84,15 @@ export class WorkerStore extends PostgresStore {
     member: string,
     { now, aliveUntil }: { readonly now: Temporal.Instant; readonly aliveUntil: Temporal.Instant },
   ): Promise<OtherMember[]> {
-    return await this.db
-      .with('renewed', (db) =>
-        db
-          .insertInto('workers')
-          .columns(['work', 'member', 'alive_until', 'joined_at'])
-          .expression(({ selectFrom, val }) =>
-            selectFrom(rowsOf('w', { work: ['text', works] })).select([
-              'w.work',
-              val(member).as('member'),
-              sql<Temporal.Instant>`${aliveUntil}::timestamptz`.as('alive_until'),
-              sql<Temporal.Instant>`${now}::timestamptz`.as('joined_at'),
-            ]),
-          )
-          .onConflict((conflict) =>
-            conflict.columns(['work', 'member']).doUpdateSet((eb) => {
-              // Others have taken over the share of one who was silent for too long.
-              const hasLapsed = eb('workers.alive_until', '<=', now);
-              return {
-                alive_until: eb.ref('excluded.alive_until'),
-                joined_at: eb
-                  .case()
-                  .when(hasLapsed)
-                  .then(eb.ref('excluded.joined_at'))
-                  .else(eb.ref('workers.joined_at'))
-                  .end(),
-                done_at: eb.case().when(hasLapsed).then(null).else(eb.ref('workers.done_at')).end(),
-              };
-            }),
-          ),
-      )
-      .with('removed', (db) =>
-        db
-          .deleteFrom('workers')
-          .where(({ eb, and, or }) =>
-            or([
-              and([eb('member', '=', member), eb('work', '=', anyOf(left))]),
-              and([eb('member', '<>', member), eb('alive_until', '<=', now.subtract(REMOVED_AFTER))]),
-            ]),
-          ),
-      )
-      .selectFrom('workers')
-      .select(['work', 'member', 'done_at as doneAt'])
-      .where('work', '=', anyOf([...works, ...left]))
-      .where('member', '<>', member)
-      .where('alive_until', '>', now)
-      .where('alive_until', '<=', now.add(AHEAD_MAX))
-      .orderBy('work')
-      .orderBy('member')
-      .execute();
+    return await RENEW.rows(this.session, {
+      works,
+      left,
+      member,
+      now,
+      aliveUntil,
+      aliveMax: now.add(AHEAD_MAX),
+      goneSince: now.subtract(REMOVED_AFTER),
+    });
   }
 
   /**
