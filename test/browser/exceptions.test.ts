@@ -214,7 +214,7 @@ inBrowser('exceptions', () => {
     await expect.poll(() => titled('login of user <*> failed')).toBeDefined();
     await page.goto(`${h.baseUrl}/exceptions/${await titled('login of user <*> failed')}`);
     await heading(page, 'login of user <*> failed');
-    await page.getByRole('button', { name: 'Make this message an exception of its own' }).click();
+    await page.getByRole('button', { name: 'Grouped wrongly? Separate this message' }).click();
     await heading(page, /^login of user (?:ann|root) failed$/);
     await page.getByText('no event has come since').waitFor();
     await page.keyboard.press('u');

@@ -190,7 +190,7 @@ function SavedSearches({ filter, onChoose }: SavedSearchesProps) {
       <ActionMenu
         button={(props) => (
           <Button variant="default" leftSection={<IconBookmark size={16} />} {...props}>
-            Saved
+            Saved searches
           </Button>
         )}
         entries={[

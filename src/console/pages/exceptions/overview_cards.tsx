@@ -1,7 +1,9 @@
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-import type { ExceptionOverview } from '#console/api/exceptions.ts';
+import { type ExceptionOverview, refreshExceptions } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
@@ -10,6 +12,8 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText, shareText } from '#console/pages/exceptions/count_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
+import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 import { conditionText, type EventCondition } from '#modules/exceptions/decide/search_query.ts';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
 import sharesClasses from '#console/pages/exceptions/shares.module.css';
@@ -18,7 +22,15 @@ interface CardProps {
   readonly overview: ExceptionOverview;
 }
 
-export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardProps) {
+export function IncidentsCard({ overview: { groupId, incidents, incidentsTotal } }: CardProps) {
+  const { org, may } = useOrganization();
+  const queryClient = useQueryClient();
+  const answering = useAnswerIncidents();
+  const acknowledge = (incidentId: string): void =>
+    answering.mutate(
+      { answer: 'acknowledge', incidentIds: [incidentId] },
+      { onSettled: () => void refreshExceptions(queryClient, org.orgId, [groupId]) },
+    );
   if (incidents.length === 0) return null;
   const more = incidentsTotal - incidents.length;
   return (
@@ -34,6 +46,18 @@ export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardP
               <span className="dimmed tiny">
                 <IncidentStatus status={status} /> #{number}, <Timestamp at={triggeredAt} />
               </span>
+              {status === 'triggered' && may('oncall:edit') && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  loading={answering.isPending}
+                  onClick={() => acknowledge(incidentId)}
+                  aria-label={`Acknowledge #${number}`}
+                  title="It goes on paging until somebody answers"
+                >
+                  Acknowledge
+                </Button>
+              )}
             </li>
           ))}
           {more > 0 && <li className={`${classes.row} stack small`}>and {more.toLocaleString()} older ones</li>}

@@ -143,8 +143,17 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
   },
 ];
 
+/** Permissions of a build job: it finds its service, records releases and uploads source maps. */
+export const FOR_BUILDS: readonly NonNullable<ApiKey['permissions']>[number][] = [
+  'services:view',
+  'exceptions:view',
+  'exceptions:edit',
+];
+
 function permissionsText(permissions: ApiKey['permissions'], kind: ApiKey['kind']): string {
   if (permissions === null) return kind === 'user' ? 'same as the person' : 'everything';
+  if (permissions.length === FOR_BUILDS.length && FOR_BUILDS.every((right) => permissions.includes(right)))
+    return 'releases and source maps, as a build job';
   if (permissions.length > 3) return `${permissions.length} permissions`;
   return permissions.join(', ');
 }

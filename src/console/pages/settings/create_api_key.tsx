@@ -11,6 +11,7 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
 import { RIGHTS } from '#console/components/text/role_note.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
+import { FOR_BUILDS } from '#console/pages/settings/api_keys.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Permission = NonNullable<ApiKey['permissions']>[number];
@@ -23,9 +24,6 @@ interface KeyFields {
   permissions: Permission[];
   expiresAt: string;
 }
-
-/** Permissions of a build job: it finds its service, records releases and uploads source maps. */
-const FOR_BUILDS: readonly Permission[] = ['services:view', 'exceptions:view', 'exceptions:edit'];
 
 const SCOPES: Readonly<Record<KeyFields['scope'], string>> = {
   all: 'It has all permissions of the account it acts as.',

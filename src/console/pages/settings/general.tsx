@@ -55,7 +55,7 @@ function ExportCard() {
     <Card
       anchor="export"
       title="Export the organization"
-      about="All that the organization has, without passwords and keys: a ZIP archive of open files, which another installation imports. It is in the audit log."
+      about="All that the organization has, without passwords and keys: a ZIP archive of open files, which another installation imports. The audit log records each download."
     >
       <Stack gap="sm" align="start" ref={card}>
         <Button variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>

@@ -112,7 +112,6 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
         </div>
       </div>
       <Origin event={event} serviceId={serviceId} />
-      <SplitMessage overview={overview} event={event.cursor} />
       {event.trimmed.length > 0 && (
         <p className={classes.trimmed}>The event was larger than 1 MiB: its {listText(event.trimmed)} were left out.</p>
       )}
@@ -121,6 +120,7 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
       <Threads event={event} />
       <Breadcrumbs event={event} />
       <EventData event={event} serviceId={serviceId} />
+      <SplitMessage overview={overview} event={event.cursor} />
     </section>
   );
 }
@@ -164,7 +164,7 @@ function SplitMessage({ overview: { groupId, grouping, mergedInto, eventCount },
       onClick={() => splitting.mutate(event)}
       title="Messages that say the same as this event become an exception of their own from now on"
     >
-      Make this message an exception of its own
+      Grouped wrongly? Separate this message
     </Button>
   );
 }
