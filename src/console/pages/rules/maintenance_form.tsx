@@ -30,7 +30,7 @@ import { RuleSelect } from '#console/pages/rules/rule_select.tsx';
 import { serverFaults } from '#console/pages/rules/rule_values.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import warnings from '#console/pages/policies/warnings.module.css';
+import warningClasses from '#console/pages/policies/warnings.module.css';
 
 const LENGTHS = [30, 60, 120, 480] as const;
 const SETTLED_MS = 300;
@@ -340,9 +340,9 @@ function MaintenancePreview({ preview, timezone }: MaintenancePreviewProps) {
           : `It keeps ${ruleCount.toLocaleString()} ${ruleCount === 1 ? 'rule' : 'rules'} quiet.`}
       </p>
       {conflicts.length > 0 && (
-        <ul className={warnings.warnings} aria-label="Overlapping windows">
+        <ul className={warningClasses.warnings} aria-label="Overlapping windows">
           {conflicts.map((conflict) => (
-            <li key={conflict.maintenanceId} className={`${warnings.warning} spaced small`}>
+            <li key={conflict.maintenanceId} className={`${warningClasses.warning} spaced small`}>
               <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
               <span>
                 Overlaps with <Name>{conflict.name}</Name>, {spanText(conflict)}. Pages wait until both are over.
@@ -350,7 +350,9 @@ function MaintenancePreview({ preview, timezone }: MaintenancePreviewProps) {
             </li>
           ))}
           {conflictCount > conflicts.length && (
-            <li className={`${warnings.warning} spaced small`}>and with {conflictCount - conflicts.length} more</li>
+            <li className={`${warningClasses.warning} spaced small`}>
+              and with {conflictCount - conflicts.length} more
+            </li>
           )}
         </ul>
       )}
