@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
 import { isConsoleFresh } from './freshness.ts';
@@ -11,12 +13,12 @@ const PRIORITY = 10;
 const BUILD = path.join(import.meta.dirname, 'build.ts');
 
 /**
- * Builds the console in the background if its sources have changed, and passes the outcome to `report`. The signal aborts
+ * Builds the console in the background if its sources have changed, and passes each line of what it says to `report`. The signal aborts
  * it. Never rejects: everything else works without a console.
  */
 export async function refreshConsole(
   signal: AbortSignal,
-  report: (outcome: string) => void,
+  report: (line: string) => void,
   { isFresh = isConsoleFresh, program = BUILD } = {},
 ): Promise<void> {
   if (isFresh()) return;
@@ -24,11 +26,13 @@ export async function refreshConsole(
   // An abort is an error event; the outcome is reported when the process has closed.
   child.once('error', () => {});
   if (child.pid !== undefined) os.setPriority(child.pid, PRIORITY);
-  const [output, errorOutput, code] = await Promise.all([
-    text(child.stdout),
+  const lines = createInterface(child.stdout).on('line', (line) => {
+    if (!signal.aborted) report(line);
+  });
+  const [errorOutput, code] = await Promise.all([
     text(child.stderr),
     new Promise<number | null>((resolve) => child.once('close', resolve)),
+    once(lines, 'close'),
   ]);
-  if (signal.aborted) return;
-  report(code === 0 ? output.trim() : `The console could not be built: ${errorOutput.trim()}`);
+  if (!signal.aborted && code !== 0) report(`The console could not be built: ${errorOutput.trim()}`);
 }

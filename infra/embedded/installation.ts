@@ -21,6 +21,7 @@ import {
   programOnDemand,
   programService,
 } from './services.ts';
+import { openStartingPage, type StartingPage } from './starting_page.ts';
 import { BACK_OFF, type BackOff, type Service, type ServiceEvent, supervise, type Supervised } from './supervisor.ts';
 
 type EntryWithArguments = readonly [entry: string, ...args: string[]];
@@ -88,6 +89,7 @@ export class Installation {
   readonly #dataDir: string;
   readonly #stopping = new AbortController();
   readonly #stages: Supervised[][] = [];
+  #startingPage: StartingPage | null = null;
 
   /** `isDurable: false` is for tests, see PostgresOptions; so are another `backOff` and `usesPrepared: false`. */
   constructor(
@@ -115,6 +117,7 @@ export class Installation {
   async start(): Promise<Facts> {
     const { databaseUrl, clickhouseUrl, twilioAccountSid } = this.#config;
     const isFirst = readFirstRun(this.#dataDir) === null;
+    this.#startingPage = await openStartingPage(this.#config);
     const appSecret = this.#config.appSecret ?? readOrCreateAppSecret(path.join(this.#dataDir, 'app-secret'));
     const account = twilioAccountSid === undefined ? simulatedAccount(appSecret) : null;
     const prepared = (store: PreparedStore) => (this.#usesPrepared ? findPreparedStore(store) : null);
@@ -140,7 +143,11 @@ export class Installation {
       ...(phone && { TWILIO_API_BASE: phone.url }),
     };
     const after = this.#migrate(variables);
-    const api = programService('API', { ...this.#program([this.#programs.api], variables), after });
+    const api = programService('API', {
+      ...this.#program([this.#programs.api], variables),
+      after,
+      freePort: async () => await this.#startingPage?.close(),
+    });
     const worker = programService('Worker', {
       ...this.#program(this.#programs.worker, { ...variables, METRICS_PORT: this.#metricsPort(1) }),
       niceness: WORKER_NICENESS,
@@ -179,6 +186,7 @@ export class Installation {
   async stop({ isUrgent = false } = {}): Promise<void> {
     this.#stopping.abort();
     removeRunningFile(this.#dataDir);
+    await this.#startingPage?.close();
     const began = performance.now();
     for (const [index, stage] of [...this.#stages.entries()].reverse()) {
       const deadlineMs = index === 0 ? ENGINES_KILLED_AFTER_MS : PROGRAMS_KILLED_AFTER_MS;

@@ -27,6 +27,8 @@ export interface Program {
   readonly niceness?: number;
   /** The program loads at once and begins when this resolves. */
   readonly after?: Promise<unknown>;
+  /** Called when the program is about to listen on its port. */
+  readonly freePort?: () => Promise<void>;
   /** Sent first over the channel: for what must not appear in arguments or environment. */
   readonly firstMessage?: object;
   /** File for the output of the program; without it, the program writes where this process does. */
@@ -59,6 +61,10 @@ export async function startNodeChild(program: Program, signal?: AbortSignal): Pr
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, endSignal) => resolve(describeEnd(code, endSignal)));
     child.once('error', (error) => resolve(error.message));
+  });
+  child.on('message', (message) => {
+    if (!isTruthy(message, 'wantsPort')) return;
+    void Promise.resolve(program.freePort?.()).finally(() => child.send({ portIsFree: true }, () => {}));
   });
   const abortStart = () => void child.kill('SIGKILL');
   if (program.after !== undefined) {
@@ -149,7 +155,11 @@ function firstReadyMessage(child: ChildProcess): Promise<ReadyMessage> {
 }
 
 function isReady(message: unknown): message is ReadyMessage {
-  return typeof message === 'object' && message !== null && 'ready' in message && message.ready === true;
+  return isTruthy(message, 'ready');
+}
+
+function isTruthy(message: unknown, name: string): boolean {
+  return typeof message === 'object' && message !== null && name in message && Reflect.get(message, name) === true;
 }
 
 const ERROR_OUTPUT_LENGTH_MAX = 2_000;

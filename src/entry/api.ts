@@ -5,7 +5,7 @@ import { buildApp } from '#entry/http/app.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
-import { awaitStores, runProgram } from '#entry/program.ts';
+import { awaitStores, runProgram, takePort } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
@@ -54,6 +54,7 @@ await runProgram(async () => {
   });
   const app = await buildApp(context);
   const { host, port } = config;
+  await takePort();
   await app.listen({ host, port }).catch((error: unknown) => {
     const fault = toListenFault(error, host, port);
     throw fault === null ? error : new ConfigError([fault.sentence]);

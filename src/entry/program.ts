@@ -27,6 +27,14 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Asks the supervisor of this process for the port that it is about to listen on, where a page says that it is starting. */
+export async function takePort(): Promise<void> {
+  if (!process.argv.includes(WAIT_ARGUMENT)) return;
+  const free = new Promise((resolve) => process.once('message', resolve));
+  process.send?.({ wantsPort: true });
+  await free;
+}
+
 /** Longest wait for a store that does not answer: longer than a failover takes. */
 const STORES_WAIT_MS_MAX = 300_000;
 const PAUSE_MS_MAX = 5_000;

@@ -16,14 +16,14 @@ function programOf(text: string): string {
 
 const isFresh = (): boolean => false;
 
-test('tells what came of building the console, also when it could not be built', async () => {
+test('tells how far the building of the console is and what came of it, also when it could not be built', async () => {
   const outcomes: string[] = [];
   const report = (outcome: string): void => void outcomes.push(outcome);
   const { signal } = new AbortController();
-  await refreshConsole(signal, report, { isFresh, program: programOf(`console.log('built')`) });
+  await refreshConsole(signal, report, { isFresh, program: programOf(`console.log('1 of 2'); console.log('built')`) });
   await refreshConsole(signal, report, { isFresh, program: programOf(`console.error('no room'); process.exit(1)`) });
   await refreshConsole(signal, report, { isFresh: () => true, program: programOf(`console.log('built again')`) });
-  expect(outcomes).toEqual(['built', 'The console could not be built: no room']);
+  expect(outcomes).toEqual(['1 of 2', 'built', 'The console could not be built: no room']);
 });
 
 test('ends quietly when it is called off, so that all else is stopped in order', async () => {
