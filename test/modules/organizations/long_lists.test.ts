@@ -157,6 +157,8 @@ test('an incident is given to somebody beyond the first 1,000 by a part of their
   const { incidentId } = await run(declareIncident, declared);
   const { people } = await run(listAssignees, { incidentId, text: 'son 1049' });
   expect(people.map(({ name }: { name: string }) => name)).toEqual(['Person 1049']);
+  const all = await run(listAssignees, { incidentId });
+  expect([all.people.length, all.furtherPeople], 'ten editors and the owner; viewers may not answer').toEqual([11, 0]);
 });
 
 test('more sessions than are listed are counted', async () => {

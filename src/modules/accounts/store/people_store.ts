@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Preferences } from '#modules/contacts/decide/contact.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
+import { MANAGER_ROLES, mayAnswer, type Role, ROLES } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, PostgresStore, prepared, type Values } from '#storage/postgres/store.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
@@ -46,6 +46,8 @@ export interface PeopleFilter {
   readonly role?: Role | undefined;
   readonly userIds?: readonly string[] | undefined;
   readonly isWithoutTeam?: boolean;
+  /** Whether to leave out those whose role may not answer incidents. */
+  readonly mayAnswer?: boolean;
 }
 
 /**
@@ -336,7 +338,10 @@ export class PeopleStore extends PostgresStore {
     await this.em.flush();
   }
 
-  #matching(orgId: Id<'org'>, { text, role, userIds, isWithoutTeam = false }: PeopleFilter) {
+  #matching(
+    orgId: Id<'org'>,
+    { text, role, userIds, isWithoutTeam = false, mayAnswer: answersOnly = false }: PeopleFilter,
+  ) {
     return this.#members(orgId)
       .$if(text !== undefined, (query) =>
         query.where(
@@ -345,6 +350,7 @@ export class PeopleStore extends PostgresStore {
               or starts_with(lower(${ref('u.email')}), lower(${text})))`,
         ),
       )
+      .$if(answersOnly, (query) => query.where('m.role', 'in', ROLES.filter(mayAnswer)))
       .$if(role !== undefined, (query) => query.where('m.role', '=', role ?? 'viewer'))
       .$if(userIds !== undefined, (query) =>
         query.where('m.user_id', '=', anyOf((userIds ?? []).map((userId) => asId('user', userId)))),

@@ -274,12 +274,11 @@ export const listAssignees = defineOperation({
     const rows = await stores.teams.findAll(caller.orgId, [...new Set(policies.map(({ teamId }) => teamId))]);
     const teams = new Map(rows.map((team) => [team.id, team.name]));
     const onCallIds = new Set(await readOnCall(incident, stores, now));
+    const answering = { text: wanted.text, mayAnswer: true };
     const search = (userIds?: readonly Id<'user'>[]) =>
-      stores.people.search(caller.orgId, { text: wanted.text, ...(userIds !== undefined && { userIds }) }, first);
+      stores.people.search(caller.orgId, { ...answering, ...(userIds !== undefined && { userIds }) }, first);
     const matching = [...(onCallIds.size === 0 ? [] : await search([...onCallIds])), ...(await search())];
-    const members = [...new Map(matching.map((member) => [member.userId, member])).values()].filter(({ role }) =>
-      mayAnswer(role),
-    );
+    const members = [...new Map(matching.map((member) => [member.userId, member])).values()];
     const userIds = members.map(({ userId }) => userId);
     const contacts = await readContacts(stores, incident, userIds);
     const places = Map.groupBy(await stores.teams.listPlacesOfAll(caller.orgId, userIds), ({ userId }) => userId);
@@ -287,7 +286,7 @@ export const listAssignees = defineOperation({
     return {
       team: team === undefined ? null : { teamId: team.id, name: team.name },
       furtherPolicies: (await stores.policies.count(caller.orgId, wanted)) - policies.length,
-      furtherPeople: Math.max(0, (await stores.people.count(caller.orgId, { text: wanted.text })) - matching.length),
+      furtherPeople: Math.max(0, (await stores.people.count(caller.orgId, answering)) - members.length),
       policies: policies
         .filter(({ steps }) => steps.length > 0)
         .map(({ id, name, teamId, steps }) => ({
