@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/actions.ts';
@@ -10,7 +10,7 @@ export function ExceptionStays({ groupId }: { readonly groupId: string }) {
   const { may } = useOrganization();
   const setting = useSetStatus();
   return (
-    <div className="row wraps spaced apart">
+    <Group gap="sm" mt="sm" justify="space-between">
       <span className="small">
         The incident is resolved, its exception is not: it may have another cause or a later fix.
       </span>
@@ -23,7 +23,7 @@ export function ExceptionStays({ groupId }: { readonly groupId: string }) {
           Resolve the exception, too
         </Button>
       )}
-    </div>
+    </Group>
   );
 }
 
