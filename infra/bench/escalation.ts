@@ -133,7 +133,6 @@ async function untilSet({ sql }: Database): Promise<number> {
   }
 }
 
-/** Share of one processor, by kind of process. */
 async function processorShare(forMs: number): Promise<Record<string, string>> {
   const shares = [...(await processorBelow(process.pid, forMs))].filter(([name]) => !name.startsWith('Supervisor'));
   return {

@@ -10,11 +10,10 @@ import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import { duration } from './figures.ts';
 import { browserErrors } from './grouping/browsers.ts';
 import { buildErrors } from './grouping/builds.ts';
-import { type LabelledEvent, messageEvent } from './grouping/labelled_event.ts';
+import { type LabelledEvent, messageEvent, recordedErrors } from './grouping/labelled_event.ts';
 import { heldOutSets } from './grouping/held_out_logs.ts';
 import { type LogLine, logSets } from './grouping/log_sets.ts';
 import { programErrors } from './grouping/programs.ts';
-import { recordedErrors } from './grouping/recorded.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 
 /** Finds the group of each event as a worker does with the templates that it reads from the store. */

@@ -36,7 +36,6 @@ export interface BenchInstallation {
   /** Address of the owner, to log in to the console. */
   readonly email: string;
   readonly password: string;
-  /** The phone simulator. */
   readonly phoneUrl: string;
   readonly dataDir: string;
 }

@@ -260,7 +260,6 @@ async function untilPaged(db: Database, incidents: number): Promise<void> {
 }
 
 interface PagedIncident {
-  /** Beginning of its title. */
   readonly type: string;
   readonly openedAtMs: number;
   /** Time at which the provider was first asked. */
@@ -294,7 +293,6 @@ function rowsOf(what: string, sendings: readonly Sending[], pagedAtOf: (index: n
 
 /** Places of one organization, which are told of every incident and never answer. */
 interface HangingPlaces {
-  /** Requests that they have taken. */
   readonly requests: () => number;
   switch(isOn: boolean): Promise<void>;
   close(): Promise<void>;

@@ -169,7 +169,6 @@ async function overRest(history: History): Promise<Record<string, string>[]> {
   }
 }
 
-/** A question about one metric. */
 interface Asked {
   readonly serviceId: Id<'service'>;
   readonly metric: string;

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { createClient } from '@clickhouse/client';
-
 import {
   alertOnExceptions,
   alertOnMetric,
@@ -11,6 +9,7 @@ import {
 } from '#infra/bench/paging/fixture.ts';
 import { countPages, isAllDone, type PageFigures, takenAmong } from '#infra/bench/paging/pages.ts';
 import { newEventId, sendException, type Sending, sendPoint } from '#infra/bench/paging/sender.ts';
+import { listStoredAt } from '#infra/bench/paging/stored.ts';
 import { at, type Fleet } from '#infra/bench/scale/fleet.ts';
 import { connect } from '#infra/demo/client.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -143,7 +142,7 @@ export async function outcomeOf(
 ): Promise<Omit<Outcome, 'queue' | 'drainedMs'>> {
   const { eventIds, values, titles, acknowledged } = accepted;
   await untilDone(db, titles.size);
-  const stored = await listStored(fleet.stores.clickhouseUrl);
+  const stored = await listStoredAt(fleet.stores.clickhouseUrl, 'value >= 1000');
   const incidents = await db.sql.rows<{ title: string; count: number }>(
     `select case when kind = 'exception' then split_part(title, ':', 1)
        else details->>'metricName' end as title, count(*)::int as count from incidents group by 1`,
@@ -189,20 +188,4 @@ async function untilDone(db: Database, incidents: number): Promise<void> {
     return row !== null && row.opened >= incidents && row.waiting === 0 && (await isAllDone(db));
   };
   while (!(await isDone()) && performance.now() < deadline) await delay(250);
-}
-
-async function listStored(url: string): Promise<{ eventIds: Set<string>; values: Set<number> }> {
-  const clickhouse = createClient({ url });
-  const column = async <Value>(query: string): Promise<Set<Value>> => {
-    const rows = await (await clickhouse.query({ query, format: 'JSONCompactEachRow' })).json<[Value]>();
-    return new Set(rows.map(([value]) => value));
-  };
-  try {
-    return {
-      eventIds: await column(`select replaceAll(toString(event_id), '-', '') from exception_events`),
-      values: await column(`select value from metric_points where value >= 1000`),
-    };
-  } finally {
-    await clickhouse.close();
-  }
 }

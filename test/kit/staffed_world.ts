@@ -13,7 +13,7 @@ import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
-import { closedByFile, type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
+import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 import { composeWorld, type Composition, openWorld, type World } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
@@ -120,10 +120,6 @@ export async function staffedWorld(options: StaffedOptions = {}): Promise<Staffe
   if (newApp) await staffed.reopen();
   return await openStaffed(staffed, areLost);
 }
-
-/** Returns the world of all tests of a file, which awaits it at its top level. */
-export const fileStaffedWorld = (options: Omit<StaffedOptions, 'keepOpen'> = {}): Promise<StaffedWorld> =>
-  closedByFile(staffedWorld({ ...options, keepOpen: true }));
 
 async function composeStaffed({
   settings,

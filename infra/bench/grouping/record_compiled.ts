@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 
-import { RECORDED_FILE, type RecordedError } from './recorded.ts';
+import { RECORDED_FILE, type RecordedError } from './labelled_event.ts';
 
 /** A program with mistakes in closures, in a language that numbers them or names them by their place. */
 interface CompiledProgram {

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 
-/** A request that is made to be expensive. */
 export interface HostileRequest {
   readonly kind: string;
   readonly method: 'POST';
@@ -80,7 +79,6 @@ function snappyOfCopies(length: number): Buffer {
   return Buffer.concat([varint(length), Buffer.from([3 << 2, 0x0a, 0x00, 0x0a, 0x00]), copies]);
 }
 
-/** Every kind that the benchmark sends, some seconds each. */
 export function hostileRequests(target: HostileTarget): readonly HostileRequest[] {
   const sentry = `/api/${target.projectId}`;
   const signed = `?sentry_key=${target.dsnKey}`;

@@ -18,7 +18,6 @@ const POINTS = Number(process.env['BENCH_MILLION_POINTS'] ?? 100) * 1_000_000;
 const RECENT_MINUTES = 10;
 const SETTLED_WITHIN_MS = 60_000;
 
-/** A hundred million points and their services. */
 export interface History {
   readonly context: AppContext;
   readonly firstRun: FirstRun;

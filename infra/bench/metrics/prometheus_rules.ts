@@ -50,7 +50,6 @@ function pick<Value>(values: readonly Value[], index: number): Value {
   return value;
 }
 
-/** Duration of one evaluation of all rules. */
 interface RuleManagerCycle {
   readonly version: string;
   readonly points: number;

@@ -6,7 +6,6 @@ export interface Tool {
   readonly annotations: { readonly readOnlyHint: boolean };
 }
 
-/** Calls tools, and counts how often. */
 export interface ToolCaller {
   readonly calls: number;
   /** The answer as a model gets it, and as a program does. */

@@ -165,7 +165,6 @@ const FAILURES: Partial<Record<Cause, Failure>> = {
   poison_message: { type: 'DecodeError', value: 'unexpected end of message', where: 'decodeOrder' },
 };
 
-/** Sends the points of one metric, as an application does. */
 export async function sendPoints(baseUrl: string, key: string, name: string, points: readonly Point[]): Promise<void> {
   const now = Date.now();
   const body = { points: points.map(({ minutesAgo, value }) => ({ name, value, at: now - minutesAgo * 60_000 })) };

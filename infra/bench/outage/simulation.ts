@@ -109,7 +109,6 @@ export interface Minute {
   waiting: number;
 }
 
-/** One message at a phone. */
 export interface Arrival {
   readonly channel: Channel;
   readonly organization: number;

@@ -171,7 +171,6 @@ function isStored(stored: { eventIds: Set<string>; values: Set<number> }, accept
   return accepted.eventIds.isSubsetOf(stored.eventIds) && accepted.values.isSubsetOf(stored.values);
 }
 
-/** Counts the events in groups beyond those that were accepted. */
 async function countedTwice({ sql }: Database, { eventIds }: Accepted): Promise<number> {
   const row = await sql.row<{ events: number }>(
     'select coalesce(sum(events), 0)::int as events from exception_group_counts',

@@ -18,7 +18,6 @@ import { isRedisInstalled, redisService } from '#infra/bench/paging/redis.ts';
 
 export type Role = 'api' | 'worker' | 'pager';
 
-/** One of many processes. */
 export interface Member {
   readonly role: Role;
   /** Address of an API process. */

@@ -14,7 +14,6 @@ const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);
 const OPEN_INCIDENTS = Number(process.env['BENCH_INCIDENTS'] ?? 100_000);
 /** Length of the longest list: from here on costs grow with stored rows, not with the answer. */
 const OF_FULL_LISTS = 5_000;
-/** Size of one request. */
 const BATCH = 20_000;
 const SERIES_OF_SERVICE = 200_000;
 const IDLE_MS = 15_000;

@@ -22,7 +22,6 @@ export class Alarms {
     this.#ringsByItself = ringsByItself;
   }
 
-  /** Returns a function that cancels the alarm. */
   set(dueAtMs: number, ring: () => Promise<void>): () => void {
     const alarm: Alarm = { dueAtMs, ring };
     this.#pending.add(alarm);

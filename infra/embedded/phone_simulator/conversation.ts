@@ -8,7 +8,6 @@ import type { Ask } from './webhooks.ts';
 const TALK_MS_PER_CHARACTER = 60;
 const APPLICATION_ERROR = 'We are sorry, an application error has occurred. Goodbye.';
 
-/** Request for a call and its progress. */
 export interface Line {
   readonly call: PhoneCall;
   /** Address of the first document. */

@@ -16,7 +16,6 @@ export interface PhoneRequest {
   readonly seq: number;
   readonly receivedAtMs: number;
   readonly method: string;
-  /** Path without the query string. */
   readonly path: string;
   readonly form: Form;
   /** Null while it is not answered. */
@@ -25,18 +24,15 @@ export interface PhoneRequest {
 
 export type CallbackKind = 'message_status' | 'call_status' | 'sms' | 'voice' | 'gather';
 
-/** One request to the product. */
 export interface PhoneCallback {
   readonly seq: number;
   readonly kind: CallbackKind;
-  /** Sid of the message or call. */
   readonly sid: string;
   /** URL as it is signed: the public address. */
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
   readonly atMs: number;
   readonly outcome: 'waiting' | 'answered' | 'unreachable' | 'lost';
-  /** HTTP status of the answer. */
   readonly status: number | null;
 }
 

@@ -52,10 +52,8 @@ export const Fault = Type.Union([
 export type Fault = Static<typeof Fault>;
 export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>;
 
-/** Place to which a fault can apply. */
 export interface FaultPoint {
   readonly on: 'message' | 'call' | 'reply' | 'lookup';
-  /** The person's number. */
   readonly number: string;
 }
 

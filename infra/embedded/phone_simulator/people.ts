@@ -9,7 +9,6 @@ import { parseTwiml, TwimlError } from './twiml.ts';
 import type { WebhookAnswer } from './webhooks.ts';
 
 interface Reply {
-  /** The person's number. */
   readonly from: string;
   /** A number of the account; by default the one that wrote to this person last, else the first. */
   readonly to?: string;

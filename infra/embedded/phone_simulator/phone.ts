@@ -60,7 +60,6 @@ export interface Phone extends Pick<
   settled(): Promise<void>;
   /** Runs everything that is due by `now`: time-outs of calls, silence in a call, late call-backs. */
   elapse(): Promise<void>;
-  /** Returns a function that removes the fault. */
   addFault(fault: Fault): () => void;
   /** Sends what `callback_held` held back; returns how many call-backs that were. */
   releaseCallbacks(): Promise<number>;

@@ -13,7 +13,6 @@ export interface PhoneSummary {
   readonly lastAtMs: number;
 }
 
-/** One entry of what happened on a phone. */
 type ThreadEntry =
   | { readonly kind: 'message'; readonly record: PhoneMessage }
   | { readonly kind: 'call'; readonly record: PhoneCall };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { recordedErrors } from '#infra/bench/grouping/recorded.ts';
+import { recordedErrors } from '#infra/bench/grouping/labelled_event.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 
 test('each mistake of a program is one group in two builds by real compilers, and no group has two', () => {
