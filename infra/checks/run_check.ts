@@ -14,7 +14,6 @@ export interface Check {
   readonly minutesMax: number | null;
 }
 
-/** Result of a check. */
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;

@@ -7,7 +7,6 @@ export function rotateLog(file: string): void {
   if (logEnd(file) > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
 }
 
-/** The current size of the log. */
 export function logEnd(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -67,7 +67,6 @@ export async function untilGone(pid: number, pollMs: number): Promise<void> {
   while (isStillThere()) await delay(pollMs);
 }
 
-/** Describes the end of a process in words. */
 export function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
   return signal === null ? `exit code ${code}` : `killed by ${signal}`;
 }

@@ -12,7 +12,6 @@ const rows = (page: Page) => page.locator('li[data-row]');
 const row = (page: Page, title: string) => rows(page).filter({ hasText: title });
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-/** Sends an event as a client does. */
 async function send(h: ConsoleWorld, dsn: string, event: object): Promise<void> {
   const { username, pathname } = new URL(dsn);
   const answer = await fetch(`${h.baseUrl}/api${pathname}/store/?sentry_key=${username}&sentry_version=7`, {

@@ -18,7 +18,6 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^'";]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g;
 
-/** Every import below these folders of the repository. */
 export function importsBelow(...folders: readonly string[]): Import[] {
   return folders.flatMap((folder) => sourceFiles(folder).flatMap(importsOf));
 }

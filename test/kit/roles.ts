@@ -21,7 +21,6 @@ export function startJobs(context: AppContext, runtime = rolesRuntime(context)):
   return startJobWorkers(context.connectWorkers, handlersOfRoles(context, runtime), context.log);
 }
 
-/** Runs a worker and a pager in this process. */
 export function startRoles(context: AppContext): { readonly runtime: RolesRuntime; stop(): Promise<void> } {
   const runtime = rolesRuntime(context);
   const running = [workerRole(context, runtime), pagerRole(context, runtime)].map((role) => runRole(context, role));

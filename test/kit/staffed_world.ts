@@ -48,7 +48,6 @@ export interface StaffedWorld extends World {
   evaluate(): Promise<void>;
   readonly staff: {
     team(): Promise<string>;
-    /** A team and its responders. */
     teamOf<Names extends readonly string[]>(...names: Names): Promise<TeamOf<Names>>;
     /** Somebody of the team with a phone of their own. */
     responder(teamId: string, name: string): Promise<Responder>;

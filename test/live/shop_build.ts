@@ -6,7 +6,6 @@ import { Script } from 'node:vm';
 import { onTestFinished } from 'vitest';
 import { build, type PluginOption } from 'vite';
 
-/** A frame as a client sends it. */
 interface SentFrame {
   readonly function: string;
   readonly abs_path: string;

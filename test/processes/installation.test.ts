@@ -19,7 +19,6 @@ import { withDatabase } from '#test/kit/templates.ts';
 
 let folder: string;
 let diary: string;
-/** Port of the API. */
 let port: string;
 
 beforeEach(async () => {

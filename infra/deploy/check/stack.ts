@@ -69,7 +69,6 @@ export interface Stack {
   readonly phoneUrl: string;
   compose(args: readonly string[], secondsMax?: number): Promise<string>;
   tryCompose(args: readonly string[], secondsMax?: number): Promise<Executed>;
-  /** The ids of the containers of a service. */
   containers(service: string): Promise<string[]>;
   /** Runs a command of the product, and returns the JSON that it prints. */
   tocsin<Printed>(...args: string[]): Promise<Printed>;

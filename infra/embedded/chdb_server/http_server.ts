@@ -17,7 +17,6 @@ export interface HttpServerOptions {
   readonly password: string;
   /** A private folder for the rows of inserts in progress. */
   readonly spoolDir: string;
-  /** Memory that one query may use. */
   readonly queryMemoryBytes: number;
   /** Longest body with rows, unpacked. */
   readonly rowsBytesMax: number;

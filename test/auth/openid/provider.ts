@@ -29,9 +29,7 @@ export interface TestProvider {
   readonly asked: string[];
   /** Account of the person at the provider's pages. */
   account: Account;
-  /** Replaces the answer at a path. */
   replace(path: string, answering: Answering): void;
-  /** Changes the JSON at a path. */
   change(path: string, change: (body: Record<string, unknown>) => Record<string, unknown>): void;
   /** Changes the ID tokens, which are signed anew; what is returned as a text is sent as it is. */
   changeToken(change: (token: Token) => Token | string): void;

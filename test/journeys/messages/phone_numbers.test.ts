@@ -18,7 +18,6 @@ async function annaIsPaged() {
   return { w, teamId, anna, page };
 }
 
-/** The person in the console. */
 async function consoleOf(
   w: StaffedWorld,
   { userId, email }: { userId: string; email: string },

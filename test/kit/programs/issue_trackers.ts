@@ -25,7 +25,6 @@ interface Reply {
 export interface IssueTrackers {
   readonly url: string;
   readonly issues: readonly StoredIssue[];
-  /** Number of requests that came. */
   readonly requests: () => number;
   /** Answers all requests so from now on; undefined: as the vendor. */
   answer(reply?: Reply): void;

@@ -17,7 +17,6 @@ export interface MailServer {
   /** Value of the setting SMTP_URL. */
   readonly url: string;
   readonly mails: readonly Mail[];
-  /** Number of connections that were opened. */
   readonly connections: number;
   /** Answers the next mails with this reply code, after the recipient or after the body, and with this text behind it. */
   refuse(code: number, stage?: Stage, times?: number, text?: string): void;

@@ -9,7 +9,6 @@ import { bareEvent } from '#modules/alerts/decide/alert_event.ts';
 import { takeAlerts } from '#modules/alerts/take_alerts.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 
-/** Text of a query, however it is given. */
 function textOf(query: unknown): string {
   return typeof query === 'string' ? query : String(Reflect.get(Object(query), 'text'));
 }

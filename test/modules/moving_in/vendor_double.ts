@@ -14,9 +14,7 @@ export interface VendorDouble {
   readonly answered: string[];
   /** Number of requests so far, whatever became of them. */
   readonly requests: () => number;
-  /** Keys that were sent. */
   readonly keys: Set<string>;
-  /** Keys that are accepted. */
   readonly accepted: Set<string>;
   /** Faults by the number of the request, counted from 1. */
   readonly faults: Map<number, Fault>;

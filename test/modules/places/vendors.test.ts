@@ -72,7 +72,6 @@ const settingsOf = (kind: string): object => {
   }
 };
 
-/** Sends a request as the vendor does. */
 async function send(placeId: string, kind: string, payload: string, headers: object): Promise<Answered> {
   const answer = await w.app.inject({
     method: 'POST',

@@ -10,7 +10,6 @@ type Options = Parameters<typeof staffedWorld>[0] & {
 /** A team of responders, and what a person does in the console. */
 export interface DetailedWorld extends StaffedWorld {
   readonly teamId: string;
-  /** Adds a responder to the team. */
   person(name: string, teamId?: string): Promise<Responder>;
   /** Creates a schedule of one person, or of several who take turns by the day. */
   schedule(name: string, people: readonly Responder[], teamId?: string): Promise<string>;

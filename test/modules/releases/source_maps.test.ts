@@ -34,7 +34,6 @@ function mapsWithin(thread: Partial<MapThreadLimits> = {}, readingMsPerMinute = 
   return maps;
 }
 
-/** Stores the map as an upload does. */
 async function store(release: string, map: StoredMap): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(map));
   const hash = createHash('sha256').update(release).update(bytes).digest('hex');
