@@ -1,18 +1,15 @@
 import { type Static, Type } from 'typebox';
 
-import type { Installation } from '#actions/action_context.ts';
-import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
 import { ALERTS_SHOWN, AlertView } from '#modules/alerts/view.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { EvidenceView, EVIDENCE_EXAMPLE } from '#modules/incidents/evidence.ts';
 import { NoteView } from '#modules/incidents/notes.ts';
 import { escalationStateOf, type StepState, WAITS_FOR, waitsFor } from '#modules/incidents/decide/escalation_state.ts';
-import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#modules/incidents/decide/incident.ts';
+import { INCIDENT_STATUSES, SYSTEM_REASONS } from '#modules/incidents/decide/incident.ts';
 import { INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { toStepRecords, type StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
-import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { firstStepOfRun } from '#modules/policies/decide/escalation.ts';
@@ -20,6 +17,7 @@ import { STEP_DETAILS } from '#modules/policies/details_fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { NotificationView } from '#modules/notifications/view.ts';
 import type { StormMember } from '#modules/incidents/store/storm_store.ts';
 
 const IncidentActorView = Type.Object(
@@ -97,24 +95,6 @@ export const StatusCountsView = Type.Object(
   { triggered: Type.Integer(), acknowledged: Type.Integer(), resolved: Type.Integer() },
   { description: 'how many incidents there are of each status' },
 );
-
-const NotificationView = Type.Object({
-  notificationId: IdText,
-  at: Timestamp,
-  step: nullable(Type.Integer({ description: 'index of the step, from 0; null for news about the incident' })),
-  userId: IdText,
-  channel: Type.Enum([...CHANNELS]),
-  to: nullable(Type.String({ description: 'masked; null for push' })),
-  status: Type.Enum([...NOTIFICATION_STATUSES]),
-  reason: nullable(
-    Type.String({ description: 'why it failed, was skipped or cancelled, or what is special about it' }),
-  ),
-  news: nullable(Type.Enum([...NEWS_EVENTS], { description: 'what news about the incident says; null for a page' })),
-  attempts: Type.Integer(),
-  providerId: nullable(Type.String()),
-  isSimulated: Type.Boolean({ description: 'whether it went to the phone simulator, and so to nobody' }),
-  updatedAt: Timestamp,
-});
 
 const StepRecordView = Type.Object({
   index: Type.Integer({ description: 'from 0' }),
@@ -386,25 +366,4 @@ export function toEscalationWithStepsView(
     settledAt: toTimestampOrNull(step.settledAt),
   }));
   return { ...toEscalationView(incident, timers), teamId: incident.teamId, steps };
-}
-
-export function toNotificationView(
-  entry: NotificationRow,
-  { simulatedIds }: Pick<Installation, 'simulatedIds'>,
-): Static<typeof NotificationView> {
-  return {
-    notificationId: entry.id,
-    at: toTimestamp(entry.createdAt),
-    step: entry.stepIndex,
-    userId: entry.userId,
-    channel: entry.channel,
-    to: maskAddress(entry.channel, entry.address),
-    status: entry.status === 'sending' ? 'queued' : entry.status,
-    reason: entry.reason,
-    news: entry.news,
-    attempts: entry.attempts,
-    providerId: entry.providerId,
-    isSimulated: isSimulatedId(entry.providerId, simulatedIds),
-    updatedAt: toTimestamp(entry.updatedAt),
-  };
 }

@@ -65,7 +65,7 @@ export function ApiKeys() {
         }
         skeleton={<Skeleton height={200} radius="lg" />}
       />
-      {isCreating && <CreateApiKey onClose={() => setIsCreating(false)} />}
+      {isCreating && <CreateApiKey buildPermissions={FOR_BUILDS} onClose={() => setIsCreating(false)} />}
       {revoked !== null && <Revoke apiKey={revoked} onClose={() => setRevoked(null)} />}
     </Page>
   );
@@ -144,7 +144,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
 ];
 
 /** Permissions of a build job: it finds its service, records releases and uploads source maps. */
-export const FOR_BUILDS: readonly NonNullable<ApiKey['permissions']>[number][] = [
+const FOR_BUILDS: readonly NonNullable<ApiKey['permissions']>[number][] = [
   'services:view',
   'exceptions:view',
   'exceptions:edit',

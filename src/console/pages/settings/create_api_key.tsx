@@ -11,7 +11,6 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
 import { RIGHTS } from '#console/components/text/role_note.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
-import { FOR_BUILDS } from '#console/pages/settings/api_keys.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Permission = NonNullable<ApiKey['permissions']>[number];
@@ -39,7 +38,12 @@ const LABELS: Readonly<Record<keyof KeyFields, string>> = {
   expiresAt: 'Last day',
 };
 
-export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
+interface CreateApiKeyProps {
+  readonly buildPermissions: readonly Permission[];
+  readonly onClose: () => void;
+}
+
+export function CreateApiKey({ buildPermissions, onClose }: CreateApiKeyProps) {
   const { org, isAdmin } = useOrganization();
   const refresh = useRefresh();
   const { form, draft } = useDraftForm<KeyFields>({
@@ -52,7 +56,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
       expiresAt: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'Choose a day in the future' : null),
     },
   });
-  const forBuilds = FOR_BUILDS.filter((permission) => org.permissions.includes(permission));
+  const forBuilds = buildPermissions.filter((permission) => org.permissions.includes(permission));
   const creating = useMutation({
     mutationFn: ({ name, kind, scope, permissions, expiresAt }: KeyFields) =>
       invoke(org.orgId, 'create_api_key', {

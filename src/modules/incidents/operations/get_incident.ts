@@ -13,10 +13,10 @@ import {
   toEscalationWithStepsView,
   toIncidentView,
   toMemberView,
-  toNotificationView,
   INCIDENT_WITH_LOG_EXAMPLE,
   INCIDENT_UNTRUSTED_TEXT,
 } from '#modules/incidents/view.ts';
+import { toNotificationView } from '#modules/notifications/view.ts';
 import { pageKey, type SimulatedPages, timelineText, userIdsIn } from '#modules/incidents/decide/timeline_text.ts';
 import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
 import type { TimelineRow } from '#modules/incidents/store/incident_timeline_store.ts';
