@@ -109,8 +109,17 @@ function nameOfShared(id: string, modules: Modules): string | null {
   const folder = folderOf(id);
   if (names.length > 0) return [...(folder === undefined ? [] : [folder]), ...names].join('-');
   // Incidents are opened at night, and home shows them: code shared by their pages is in the first file.
-  const isWithFirst = folder === undefined || folder === 'incidents' || isSmallForOthers(id, modules);
-  return isWithFirst ? FIRST : `${folder}-parts`;
+  const user = folder ?? onlyUserOf(id, modules);
+  const isSmall = folder !== undefined && isSmallForOthers(id, modules);
+  const isWithFirst = user === undefined || user === 'incidents' || isSmall;
+  return isWithFirst ? FIRST : `${user}-parts`;
+}
+
+/** Returns the folder of the pages that alone need a decision of the server; undefined if others do, too. */
+function onlyUserOf(id: string, modules: Modules): string | undefined {
+  if (!id.includes('/src/modules/')) return undefined;
+  const [user, ...others] = new Set(modules.getModuleInfo(id)?.importers.map(folderOf));
+  return others.length === 0 ? user : undefined;
 }
 
 function folderOf(id: string): string | undefined {
