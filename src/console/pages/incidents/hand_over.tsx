@@ -148,6 +148,8 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
         value={picked?.value ?? null}
         onChange={choose}
         onSearch={setTyped}
+        // Somebody who comes back from adding a number goes on with the button, not with the list over it.
+        opensOnFocus={picked === null}
         further={data === undefined ? 0 : kind === 'person' ? data.furtherPeople : data.furtherPolicies}
         emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
         error={
@@ -160,7 +162,7 @@ export function HandOver({ incident, onClose }: { readonly incident: IncidentWit
       />
       {mayAdd && (
         <Button variant="default" onClick={() => setIsAdding(true)}>
-          {isMe ? 'Add your number' : named`Add a number for ${picked.name}`}
+          {isMe ? 'Add your number' : `Add a number for ${isolateBidi(picked.name)}`}
         </Button>
       )}
       <Text size="sm" c="dimmed">
