@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { listAlertSources } from '#modules/alerts/operations/alert_sources.ts';
+import { listAlertSources, setAlertSource } from '#modules/alerts/operations/alert_sources.ts';
+import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { testAlert } from '#console/pages/alert_sources/test_alert.ts';
 import { TOOLS } from '#console/pages/alert_sources/tool_snippets.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
@@ -90,4 +91,30 @@ test('a route and settings that cannot be read are set aside alone, shown, and t
     settings: { mapping: null, leaseMinutes: null, incidentsPer: 'alert' },
     unreadableSettings: ['mapping', 'leaseMinutes'],
   });
+});
+
+test('routes and settings of a source that somebody has changed meanwhile are not overwritten', async () => {
+  const { w, key, send, serviceId } = await alertedService();
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  await send(`/webhook/${key}/ci`, { title: 'First' });
+  const { routes, sources } = await runOperation(w, listAlertSources, owner, { serviceId });
+  const route = (atLeast: string) => ({
+    conditions: [{ kind: 'severity', atLeast }],
+    outcome: 'drop',
+    policyId: null,
+    pagesOnRise: false,
+  });
+  const setRoutes = (atLeast: string) =>
+    runOperation(w, setAlertRoutes, owner, { serviceId, routes: [route(atLeast), ...routes], basedOn: routes });
+  await setRoutes('fatal');
+  await expect(setRoutes('debug')).rejects.toMatchObject({ code: 'conflict' });
+  expect(await setRoutes('fatal')).toMatchObject({ routes: [route('fatal'), ...routes] });
+
+  const { sourceId, settings } = sources.find(({ protocol }: { protocol: string }) => protocol === 'webhook');
+  const set = (changed: object) =>
+    runOperation(w, setAlertSource, owner, { sourceId, ...settings, ...changed, basedOn: settings });
+  await set({ groupMinutes: 5 });
+  await expect(set({ groupMinutes: 9 })).rejects.toMatchObject({ code: 'conflict' });
+  // What only one of both has changed is kept.
+  expect((await set({ leaseMinutes: 7 })).settings).toMatchObject({ groupMinutes: 5, leaseMinutes: 7 });
 });

@@ -273,3 +273,13 @@ describe('a tracker', () => {
     expect(await overviewOf(groupId)).toMatchObject({ issueUrl: null, issueNumber: null });
   });
 });
+
+test('a tracker that somebody has changed meanwhile is not overwritten', async () => {
+  const { trackerId, address, account, project, issueType } = await addTracker('gitlab');
+  const basedOn = { address, account, project, issueType };
+  const elsewhere = `${vendors.url}/github/`;
+  await run(updateIssueTracker, { trackerId, address, project, token: TRACKER_TOKEN, basedOn });
+  const moved = { ...basedOn, address: elsewhere };
+  const late = run(updateIssueTracker, { trackerId, address, project, basedOn: moved });
+  await expect(late).rejects.toMatchObject({ code: 'conflict' });
+});

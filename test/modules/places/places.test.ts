@@ -241,6 +241,20 @@ test('a place that fails for a day is switched off, owners are told once, and it
   ]);
 });
 
+test('a place that somebody has changed meanwhile is not overwritten', async () => {
+  await begin();
+  const { placeId } = await makeWebhook();
+  const [{ name, routes }] = (await asOwner(listPlaces, {})).places;
+  const basedOn = { name, routes };
+  await asOwner(updatePlace, { placeId, name: 'Operations', routes, basedOn });
+  const late = asOwner(updatePlace, { placeId, name: 'Nights', routes, basedOn });
+  await expect(late).rejects.toMatchObject({ code: 'conflict' });
+  const fatal = [{ ...ALL[0], atLeast: 'fatal' }];
+  // What only one of both has changed is kept.
+  const { place } = await asOwner(updatePlace, { placeId, name, routes: fatal, basedOn });
+  expect(place).toMatchObject({ name: 'Operations', routes: fatal });
+});
+
 test('a place whose routes cannot be read is set aside, shown and told to owners, and holds up no other', async () => {
   const mails = await startMailServer();
   await begin({ smtpUrl: mails.url, mailFrom: 'Pages <pages@shop.test>' });

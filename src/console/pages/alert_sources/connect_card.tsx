@@ -201,7 +201,7 @@ function LastPolicy({ sources: { serviceId, routes } }: { readonly sources: Sour
       index === drafts.length - 1 ? { ...route, outcome: 'page' as const, policyId: chosen } : route,
     );
     saving.mutate(
-      { serviceId, routes: inputOfRoutes(changed) },
+      { serviceId, routes: inputOfRoutes(changed), basedOn: routes },
       { onSuccess: () => showSuccess('Alerts page by this policy.') },
     );
   };

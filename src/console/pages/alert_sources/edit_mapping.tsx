@@ -70,7 +70,7 @@ export function EditMapping({ source, onClose }: { readonly source: Source; read
   const faults = isSent ? mappingFaults : {};
   const setPath = (path: string) => setValues({ ...values, paths: { ...values.paths, [part]: path } });
   const save = (wanted: WebhookMapping | null) =>
-    saving.mutate({ ...source.settings, sourceId: source.sourceId, mapping: wanted });
+    saving.mutate({ ...source.settings, sourceId: source.sourceId, mapping: wanted, basedOn: source.settings });
   return (
     <FormDialog
       title={`Mapping of ${source.tool}`}

@@ -75,7 +75,7 @@ export function EditRoutes({ sources, onClose }: { readonly sources: SourcesOfSe
       onSubmit={() => {
         setIsSent(true);
         if (!isFaulty && draft.conflicts.length === 0 && !saving.isPending) {
-          saving.mutate({ serviceId, routes: inputOfRoutes(routes) });
+          saving.mutate({ serviceId, routes: inputOfRoutes(routes), basedOn: sources.routes });
         }
       }}
     >

@@ -52,7 +52,13 @@ export function EditSource({ source, onClose }: { readonly source: Source; reado
       gap="sm"
       onSubmit={form.onSubmit((wanted) =>
         saving.mutate(
-          { ...source.settings, sourceId: source.sourceId, ...wanted, groupMinutes: wanted.groupMinutes ?? 0 },
+          {
+            ...source.settings,
+            sourceId: source.sourceId,
+            ...wanted,
+            groupMinutes: wanted.groupMinutes ?? 0,
+            basedOn: source.settings,
+          },
           { onError: (error) => form.setErrors(faultsAtFields(error, wanted)) },
         ),
       )}

@@ -10,16 +10,26 @@ import { Choice } from '#console/components/forms/choice.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { named } from '#console/components/text/name.tsx';
-import type { Place } from '#console/pages/places/place_texts.ts';
+import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { keysOf } from '#kernel/records.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { PLACE_KINDS, placeDeclarationOf, type PlaceKind } from '#modules/places/decide/place_kinds.ts';
 
 type Settings = InputOf<'create_place'>['settings'];
+
+interface Values {
+  readonly name: string;
+  readonly routes: Place['routes'];
+  /** Settings as typed, secrets among them. */
+  readonly settings: Settings;
+}
+
+const LABELS = { name: 'Name', routes: 'What is announced', settings: 'Settings' };
 
 const ALL = { serviceId: null, teamId: null, atLeast: null };
 
@@ -28,9 +38,12 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
   const { org } = useOrganization();
   const refresh = useRefresh();
   const [kind, setKind] = useState<PlaceKind>(place?.kind ?? 'slack');
-  const [name, setName] = useState(place?.name ?? '');
-  const [settings, setSettings] = useState<Settings>({});
-  const [routes, setRoutes] = useState<Place['routes']>(place?.routes ?? [ALL]);
+  const [values, setValues, draft] = useDraftState<Values>({
+    form: `place ${place?.placeId ?? 'new'}`,
+    base: { name: place?.name ?? '', routes: place?.routes ?? [ALL], settings: {} },
+    secrets: ['settings'],
+  });
+  const { name, routes, settings } = values;
   const { fields, title } = placeDeclarationOf(kind);
   const filled = Object.fromEntries(Object.entries(settings).filter(([, value]) => value.trim() !== ''));
   const saving = useMutation({
@@ -41,9 +54,13 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
             placeId: place.placeId,
             name: name.trim(),
             routes,
+            basedOn: { name: place.name, routes: place.routes },
             ...(Object.keys(filled).length > 0 && { settings: filled }),
           }),
+    // The form shows what the other person has saved beside the input.
+    onError: (error) => (isApiError(error, 409) ? refresh('settings') : undefined),
     async onSuccess({ signingSecret }) {
+      draft.done();
       await refresh('settings');
       if (signingSecret === null) onClose();
     },
@@ -64,8 +81,13 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
       saving={saving}
       failure="Nothing was saved"
       atFields={shown}
+      draft={draft}
+      labels={LABELS}
+      show={(field, value) => (field === 'routes' ? routesText(value as Routes) : String(value))}
       submit={place === null ? 'Add' : 'Save'}
-      onSubmit={() => saving.mutate()}
+      onSubmit={() => {
+        if (draft.conflicts.length === 0) saving.mutate();
+      }}
     >
       {place === null && (
         <Choice
@@ -74,7 +96,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
           value={kind}
           onChange={(chosen) => {
             setKind(PLACE_KINDS.find((candidate) => candidate === chosen) ?? kind);
-            setSettings({});
+            setValues({ ...values, settings: {} });
           }}
         />
       )}
@@ -84,7 +106,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
         maxLength={100}
         error={faults['name']}
         value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
+        onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
         data-autofocus
       />
       {place !== null && (
@@ -104,11 +126,11 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
           value={settings[field] ?? ''}
           onChange={(event) => {
             const { value } = event.currentTarget;
-            setSettings((before) => ({ ...before, [field]: value }));
+            setValues({ ...values, settings: { ...settings, [field]: value } });
           }}
         />
       ))}
-      <RouteFields routes={routes} onChange={setRoutes} />
+      <RouteFields routes={routes} onChange={(changed) => setValues({ ...values, routes: changed })} />
     </FormDialog>
   );
 }
@@ -135,6 +157,10 @@ function MadeSecret({ name, secret, onClose }: MadeSecretProps) {
 }
 
 type Routes = Place['routes'];
+
+function routesText(routes: Routes): string {
+  return routes.map((route) => routeText(route, (id) => (id.startsWith('team_') ? 'one' : 'one service'))).join('; ');
+}
 
 /** Fields of the routes of a place. An incident that any of them takes is announced. */
 function RouteFields({ routes, onChange }: { readonly routes: Routes; onChange(routes: Routes): void }) {

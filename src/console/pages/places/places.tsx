@@ -87,7 +87,13 @@ export function Places() {
         />
       ))}
       {places !== undefined && <ChatAccounts />}
-      {edited !== null && <PlaceForm place={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />}
+      {edited !== null && (
+        <PlaceForm
+          // As it is now: somebody else may change it meanwhile.
+          place={edited === 'new' ? null : (places?.find(({ placeId }) => placeId === edited.placeId) ?? edited)}
+          onClose={() => setEdited(null)}
+        />
+      )}
       {listed !== null && <Deliveries place={listed} onClose={() => setListed(null)} />}
     </Page>
   );

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { actionQuery, invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -67,11 +68,22 @@ export function IssueTrackersCard() {
       }
     >
       {error !== null && <ErrorAlert title="The trackers could not be loaded" error={error} />}
-      {edited !== null && <TrackerForm tracker={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />}
+      {edited !== null && (
+        <TrackerForm
+          // As it is now: somebody else may change it meanwhile.
+          tracker={edited === 'new' ? null : (data?.trackers.find(isSameAs(edited)) ?? edited)}
+          onClose={() => setEdited(null)}
+        />
+      )}
       {deleted !== null && <DeleteTracker tracker={deleted} onClose={() => setDeleted(null)} />}
     </Card>
   );
 }
+
+const isSameAs =
+  ({ trackerId }: Tracker) =>
+  (other: Tracker): boolean =>
+    other.trackerId === trackerId;
 
 function DeleteTracker({ tracker, onClose }: { readonly tracker: Tracker; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
@@ -88,7 +100,6 @@ function DeleteTracker({ tracker, onClose }: { readonly tracker: Tracker; readon
       title={named`Delete ${tracker.title} here?`}
       button="Delete"
       saving={deleting}
-
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >
@@ -111,6 +122,7 @@ const LABELS = {
 function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [values, setValues, draft] = useDraftState({
     form: `issue_tracker ${tracker?.trackerId ?? 'new'}`,
     base: {
@@ -135,6 +147,12 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
             trackerId: tracker.trackerId,
             ...fields,
             ...(token !== '' && { token }),
+            basedOn: {
+              address: tracker.address,
+              account: tracker.account,
+              project: tracker.project,
+              issueType: tracker.issueType,
+            },
           });
     },
     async onSuccess() {
@@ -147,6 +165,8 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
         ),
       );
     },
+    // The form shows what the other person has saved beside the input.
+    onError: (error) => (isApiError(error, 409) ? refresh('settings') : undefined),
   });
   const [isSent, setIsSent] = useState(false);
   const missing = {

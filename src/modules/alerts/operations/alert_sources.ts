@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineOperation } from '#actions/action_context.ts';
+import { changesSince, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -15,6 +15,7 @@ import {
   LEASE_MINUTES_MAX,
   REPAGE_MINUTES_MAX,
   REPAGE_MINUTES_MIN,
+  type SourceSettings,
   sourceSettingsOf,
   unreadableSettings,
 } from '#modules/alerts/decide/source_settings.ts';
@@ -160,11 +161,23 @@ function toSourceView(
 
 export const setAlertSource = defineOperation({
   name: 'set_alert_source',
-  summary: 'Set how the alerts of a source share incidents, and what becomes of those that nobody repeats.',
+  summary:
+    'Set how the alerts of a source share incidents, and what becomes of those that nobody repeats, unless somebody else has changed the same since it was read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: StrictObject({ sourceId: IdText, ...SOURCE_SETTING_FIELDS, ...OPTIONAL_SOURCE_FIELDS }),
+  input: StrictObject({
+    sourceId: IdText,
+    ...SOURCE_SETTING_FIELDS,
+    ...OPTIONAL_SOURCE_FIELDS,
+    basedOn: Type.Optional(
+      StrictObject(
+        { ...SOURCE_SETTING_FIELDS, repageMinutes: RepageMinutes },
+        { description: 'the settings that were read' },
+      ),
+    ),
+  }),
   result: Type.Object({ sourceId: IdText, settings: SourceSettingsView }),
+  conflict: 'somebody has changed the same since it was read',
   example: {
     sourceId: IDS.alertSourceId,
     incidentsPer: 'group',
@@ -174,10 +187,10 @@ export const setAlertSource = defineOperation({
     groupMinutes: 0,
     repageMinutes: 60,
   },
-  async handle({ sourceId, repageMinutes, ...given }, { stores, caller, now, record }) {
+  async handle({ sourceId, basedOn, ...wanted }, { stores, caller, now, record }) {
     const source = await stores.alertSources.lock(caller.orgId, sourceId);
     const before = sourceSettingsOf(source.settings);
-    const settings = { ...given, repageMinutes: repageMinutes === undefined ? before.repageMinutes : repageMinutes };
+    const settings = { ...before, ...changesSince<SourceSettings>(basedOn, before, wanted, 'these settings') };
     await stores.alertSources.saveSettings(source, settings, now);
     record({ target: source.id, before, after: settings });
     return { sourceId: source.id, settings };

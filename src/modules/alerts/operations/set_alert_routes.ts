@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { defineOperation } from '#actions/action_context.ts';
+import { changesSince, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -17,7 +17,7 @@ import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
 import type { AlertRouteRow } from '#modules/alerts/store/alert_route_store.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 
-const RouteView = Type.Object({
+const ROUTE_FIELDS = {
   conditions: Type.Array(Type.Object({}, { additionalProperties: true })),
   outcome: Type.Enum([...ROUTE_OUTCOMES]),
   policyId: nullable(Type.String({ description: 'null where nobody is paged, or the policy was deleted' })),
@@ -25,7 +25,8 @@ const RouteView = Type.Object({
   isUnreadable: Type.Optional(
     Type.Literal(true, { description: 'its conditions cannot be read: it takes no alert until they are set again' }),
   ),
-});
+};
+const RouteView = Type.Object(ROUTE_FIELDS);
 
 export const RoutesView = Type.Object({
   serviceId: IdText,
@@ -66,16 +67,26 @@ const Route = StrictObject({
   pagesOnRise: Type.Boolean({ description: 'whether an alert that becomes more severe pages anew' }),
 });
 
+const ReadRoutes = Type.Array(
+  StrictObject({ ...ROUTE_FIELDS, conditions: Type.Array(Type.Unsafe<object>(Condition)) }),
+  { maxItems: ROUTES_MAX, description: 'the routes that were read' },
+);
+
 export const setAlertRoutes = defineOperation({
   name: 'set_alert_routes',
   summary:
-    'Set what becomes of the alerts of a service: the first route whose conditions are all true counts; the last one has none.',
+    'Set what becomes of the alerts of a service, unless somebody else has changed it since it was read: the first route whose conditions are all true counts; the last one has none.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: StrictObject({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }),
+  input: StrictObject({
+    serviceId: IdText,
+    routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }),
+    basedOn: Type.Optional(ReadRoutes),
+  }),
   result: RoutesView,
+  conflict: 'somebody has changed the routes since they were read',
   example: { routes: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: true }] },
-  async handle({ serviceId, routes }, { stores, caller, now, record }) {
+  async handle({ serviceId, routes, basedOn }, { stores, caller, now, record }) {
     const faults = faultsOf(routes);
     if (faults.length > 0) throw invalidInput(faults);
     const service = await stores.services.lock(caller.orgId, serviceId);
@@ -88,6 +99,8 @@ export const setAlertRoutes = defineOperation({
       conditions: route.conditions.flatMap((condition) => conditionOf(condition) ?? []),
       policyId: route.policyId === null ? null : asId('policy', route.policyId),
     }));
+    const read = basedOn && { routes: basedOn };
+    changesSince(read, { routes: toRouteViews(before) }, { routes: toRouteViews(after) }, 'the routes of this service');
     await stores.alertRoutes.replace(service, after, now);
     record({ target: service.id, before: { alertRoutes: before }, after: { alertRoutes: after } });
     return { serviceId: service.id, routes: toRouteViews(after) };

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
@@ -186,13 +188,30 @@ export const createIssueTracker = defineOperation({
 export const updateIssueTracker = defineOperation({
   name: 'update_issue_tracker',
   stepUp: true,
-  summary: 'Change an issue tracker. Without a token it keeps its own, unless its address or account changes.',
+  summary:
+    'Change an issue tracker, unless somebody else has changed the same since it was read. Without a token it keeps its own, unless its address or account changes.',
   permission: 'organization:manage',
   effect: 'write',
-  input: StrictObject({ trackerId: IdText, ...TrackerFields, token: Type.Optional(Token) }),
+  input: StrictObject({
+    trackerId: IdText,
+    ...TrackerFields,
+    token: Type.Optional(Token),
+    basedOn: Type.Optional(
+      StrictObject(
+        {
+          address: Type.String(),
+          account: nullable(Type.String()),
+          project: Type.String(),
+          issueType: nullable(Type.String()),
+        },
+        { description: 'what was read' },
+      ),
+    ),
+  }),
   result: Type.Object({ tracker: TrackerView }),
+  conflict: 'somebody has changed the tracker since it was read',
   example: { ...TRACKER_EXAMPLE, token: 'token-of-jira' },
-  async prepare({ trackerId, token, ...typed }, context) {
+  async prepare({ trackerId, token, basedOn: _, ...typed }, context) {
     const { stores, caller, installation } = context;
     const before = await stores.issueTrackers.get(caller.orgId, trackerId);
     const settings = await readSettings(before.kind, typed, context);
@@ -204,8 +223,13 @@ export const updateIssueTracker = defineOperation({
     await requireProject(context, settings, secret, OWN_FIELDS);
     return { settings, secret };
   },
-  async handle({ trackerId, token }, { caller, stores, record, installation }, { settings, secret }) {
+  async handle({ trackerId, token, basedOn }, { caller, stores, record, installation }, { settings, secret }) {
     const before = await stores.issueTrackers.lock(caller.orgId, trackerId);
+    const { address, account, project, issueType } = before;
+    // As a whole: the token of one server must not go to another that somebody has named meanwhile.
+    if (basedOn !== undefined && !isDeepStrictEqual(basedOn, { address, account, project, issueType })) {
+      throw new AppError('conflict', 'somebody has changed this tracker since you opened it');
+    }
     const { kind: _, ...changed } = settings;
     await stores.issueTrackers.save(before.id, {
       ...changed,

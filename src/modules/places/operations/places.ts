@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineOperation } from '#actions/action_context.ts';
+import { type ActionContext, changesSince, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
@@ -180,7 +180,7 @@ export const updatePlace = defineOperation({
   name: 'update_place',
   stepUp: true,
   summary:
-    'Change a place, or switch it on or off. What is left out stays as it is; settings are given whole, with their secrets.',
+    'Change a place, or switch it on or off, unless somebody else has changed the same since it was read. What is left out stays as it is; settings are given whole, with their secrets.',
   permission: 'organization:manage',
   effect: 'write',
   input: StrictObject({
@@ -189,6 +189,7 @@ export const updatePlace = defineOperation({
     settings: Type.Optional(Settings),
     routes: Type.Optional(Routes),
     isOn: Type.Optional(Type.Boolean()),
+    basedOn: Type.Optional(StrictObject({ name: PlaceName, routes: Routes }, { description: 'what was read' })),
   }),
   result: Type.Object({
     place: PlaceView,
@@ -196,7 +197,7 @@ export const updatePlace = defineOperation({
       Type.String({ description: 'signing secret that was made for it, shown this once; null when none was made' }),
     ),
   }),
-  conflict: 'another place has this name',
+  conflict: 'another place has this name, or somebody has changed the same since it was read',
   example: {
     name: 'Operations at night',
     settings: { channel: 'C0123456789', token: 'xoxb-token', signingSecret: 'secret' },
@@ -208,9 +209,15 @@ export const updatePlace = defineOperation({
     const { kind } = await context.stores.places.get(context.caller.orgId, placeId);
     return await readSettings(kind, settings, context);
   },
-  async handle({ placeId, name, routes, isOn }, context, read) {
+  async handle({ placeId, basedOn, isOn, ...wanted }, context, read) {
     const { caller, stores, now, record, installation, baseUrl } = context;
     const before = await stores.places.lock(caller.orgId, placeId);
+    const { name, routes } = changesSince(
+      basedOn,
+      { name: before.name, routes: [...before.routes] },
+      wanted,
+      'this place',
+    );
     if (routes !== undefined) await requireRoutes(routes, context);
     if (name !== undefined) await requireFreeName(name, before.id, context);
     const { places } = installation.ciphers;
