@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isOneLetterOff, rank, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
+import { isOneLetterOff, PAGE_WORDS, rank, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
 
 test.each([
   ['dana', 'dana', null],
@@ -35,6 +35,22 @@ test('a title that begins with the search comes before its other words, those lo
   expect(rank('log', 'Audit log')).toBe(1);
   expect(rank('audti', 'Audit log')).toBe(3);
   expect(rank('audit xyz', 'Audit log', 'Settings')).toBeNull();
+});
+
+test.each([
+  ['issue tracker', '/settings/integrations'],
+  ['slack', '/settings/places'],
+  ['scim', '/settings/provisioning'],
+  ['single sign-on', '/settings/sign-in'],
+  ['second factor', '/settings/sign-in'],
+  ['time zone', '/settings/delivery'],
+  ['price', '/settings/billing'],
+  ['pagerduty', '/settings/move-in'],
+  ['holidays', '/oncall'],
+  ['password', '/me'],
+])('the setting %j is found on %s', (typed, page) => {
+  const found = Object.entries(PAGE_WORDS).flatMap(([to, words]) => (rank(typed, to, words) === null ? [] : [to]));
+  expect(found).toContain(page);
 });
 
 test('a word of the search never fits the middle of a word', () => {

@@ -17,7 +17,7 @@ import { leave } from '#console/api/session.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNavigation } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { rank } from '#console/shell/palette/palette_query.ts';
+import { PAGE_WORDS, rank } from '#console/shell/palette/palette_query.ts';
 
 const ON_CALL_PAGES = [
   { to: '/oncall/teams', label: 'Teams', icon: IconUsers },
@@ -25,15 +25,6 @@ const ON_CALL_PAGES = [
   { to: '/oncall/simulator', label: 'Simulator', icon: IconPlayerPlay },
   { to: '/oncall/load', label: 'Load on people', icon: IconMoonStars },
 ] as const;
-
-/** Words by which a page is looked for besides its label. */
-const PAGE_WORDS: Readonly<Record<string, string>> = {
-  '/settings/members': 'roles permissions people users',
-  '/settings/sign-in': 'login password sso saml oidc',
-  '/settings/api-keys': 'tokens',
-  '/explore': 'graphs charts',
-  '/oncall': 'rota shifts calendar',
-};
 
 /** Returns the actions that fit the text, the best first, and how well the best one does. */
 function ranked<T extends { readonly label: string; readonly words?: string }>(

@@ -47,6 +47,27 @@ function findVerb(word: string): Verb | null {
   return close === undefined ? null : (VERBS[close] ?? null);
 }
 
+/** Words by which a page is looked for besides its label: what is set there, and what others call it. */
+export const PAGE_WORDS: Readonly<Record<string, string>> = {
+  '/settings/members': 'roles permissions people users invitations',
+  '/settings/sign-in':
+    'login password sso single sign-on saml oidc openid mail domains networks sessions second factor 2fa',
+  '/settings/provisioning': 'scim groups identity provider okta entra',
+  '/settings/api-keys': 'tokens',
+  '/settings/apps': 'oauth mcp',
+  '/settings/agents': 'assistants mcp limits responders',
+  '/settings/integrations': 'issue trackers github gitlab jira traces configuration files terraform mcp',
+  '/settings/places': 'slack microsoft teams mattermost discord telegram ntfy',
+  '/settings/delivery': 'sms twilio calls mail smtp push time zones',
+  '/settings/general': 'organization name rename export',
+  '/settings/audit': 'history changes streams siem',
+  '/settings/billing': 'prices costs invoices capabilities',
+  '/settings/move-in': 'pagerduty opsgenie grafana sentry migrate shadow',
+  '/explore': 'graphs charts',
+  '/oncall': 'rota shifts calendar holidays',
+  '/me': 'account profile password phone numbers devices theme calendar',
+};
+
 /** Fits of a text to a search, the best first. */
 const FITS = { beginning: 0, title: 1, words: 2, typo: 3 } as const;
 
