@@ -15,6 +15,7 @@ const PACKAGES = {
   charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline|heatmap)).*\.(?:m?js|tsx?)$/,
   metrics:
     /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow))|src\/kernel\/(?:errors|limit_)/,
+  search: /src\/modules\/exceptions\/decide\/search_query/,
   widgets: /src\/modules\/dashboards\/decide\//,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
   fields: /react-number-format|core\/esm\/components\/NumberInput\//,

@@ -18,6 +18,7 @@ const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'me/second_factor_card.tsx': 'codes are secret',
   'move_in/begin_card.tsx': 'the key of the other tool is secret',
   'oncall/schedule_page.tsx': 'one name, which is suggested',
+  'oncall_teams/add_number.tsx': 'one number, asked for while somebody waits to be paged',
   'oncall/override/put_on_call.tsx': 'the address holds who is put on call, and the times begin now',
   'places/place_form.tsx': 'tokens are secret',
   'settings/audit_streams.tsx': 'one address',

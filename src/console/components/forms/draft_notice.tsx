@@ -1,10 +1,13 @@
-import { Button } from '@mantine/core';
-
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import classes from '#console/components/forms/draft_notice.module.css';
 import { TextButton } from '#console/components/buttons.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { relativeText } from '#console/components/text/time_text.ts';
 import type { Draft } from '#console/components/forms/use_draft.ts';
+
+const DraftConflicts = lazyPart(() =>
+  import('#console/components/forms/draft_conflicts.tsx').then((module) => module.DraftConflicts),
+);
 
 interface DraftNoticeProps<Values> {
   readonly draft: Draft<Values>;
@@ -28,55 +31,18 @@ export function DraftNotice<Values extends object>({ draft, labels, show = textO
         </div>
       )}
       {conflicts.length > 0 && (
-        <section className={classes.conflict} role="alert" aria-label="Somebody else changed this">
-          <p className={classes.title}>Somebody else changed this while you were editing.</p>
-          <p className={classes.about}>Choose what to keep. Nothing is saved before that.</p>
-          {conflicts.map(({ field, mine, theirs }) => (
-            <div key={field} className={classes.field}>
-              <b>{labels[field]}</b>
-              <div className={classes.versions}>
-                <Version whose="Yours" value={show(field, mine)}>
-                  <Button
-                    size="xs"
-                    variant="default"
-                    onClick={() => keepMine(field)}
-                    aria-label={`${labels[field]}: keep yours`}
-                  >
-                    Keep yours
-                  </Button>
-                </Version>
-                <Version whose="Theirs" value={show(field, theirs)}>
-                  <Button
-                    size="xs"
-                    variant="default"
-                    onClick={() => takeTheirs(field)}
-                    aria-label={`${labels[field]}: take theirs`}
-                  >
-                    Take theirs
-                  </Button>
-                </Version>
-              </div>
-            </div>
-          ))}
-        </section>
+        <DraftConflicts
+          conflicts={conflicts.map(({ field, mine, theirs }) => ({
+            field,
+            label: labels[field],
+            mine: show(field, mine),
+            theirs: show(field, theirs),
+            onKeep: () => keepMine(field),
+            onTake: () => takeTheirs(field),
+          }))}
+        />
       )}
     </>
-  );
-}
-
-interface VersionProps {
-  readonly whose: string;
-  readonly value: string;
-  readonly children: React.ReactNode;
-}
-
-function Version({ whose, value, children }: VersionProps) {
-  return (
-    <div className={`${classes.version} stack shrinks`}>
-      <span className={classes.whose}>{whose}</span>
-      <span className={classes.value}>{value}</span>
-      {children}
-    </div>
   );
 }
 

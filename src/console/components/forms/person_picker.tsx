@@ -53,7 +53,8 @@ export function PersonPicker(props: PersonPickerProps) {
   // The name of the person just picked is shown at once.
   const name = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
   const unknown = names.isLoading ? '…' : 'Somebody who has left';
-  const selected = isOther ? undefined : { value, label: name === undefined ? unknown : isolateBidi(name) };
+  const reached = isForOnCall && !isOther && names.isUnreached(value) ? ', nothing reaches them' : '';
+  const selected = isOther ? undefined : { value, label: name === undefined ? unknown : isolateBidi(name) + reached };
   const { members: matches, invited, further } = useFoundMembers(typed, isNear);
   const people = matches
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)

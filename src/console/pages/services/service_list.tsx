@@ -14,7 +14,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page } from '#console/components/page.tsx';
-import { Sparkline } from '#console/components/sparkline.tsx';
+import { Sparkline } from '#console/pages/services/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Name } from '#console/components/text/name.tsx';

@@ -20,7 +20,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { Sparkline } from '#console/components/sparkline.tsx';
+import { Sparkline } from '#console/pages/services/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';

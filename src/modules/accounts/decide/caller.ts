@@ -1,7 +1,7 @@
 import type { CallerVia } from '#kernel/caller.ts';
 import { keysOf } from '#kernel/records.ts';
 import { type Channel, CHANNELS, declarationOf, isChannel } from '#modules/contacts/decide/channel.ts';
-import { CHAT_PLACES, type ChatPlace, isChatPlace, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { CHAT_PLACES, CHAT_TITLES, type ChatPlace, isChatPlace } from '#modules/places/decide/chat_places.ts';
 
 /** Ways in which a change comes in, besides the channels and chats. `by` follows the word "by", `title` stands alone. */
 const WAYS = {
@@ -24,7 +24,7 @@ export function viaTexts(via: Via): { readonly by: string; readonly title: strin
   if (via === 'rule') return RULE;
   if (via === 'alert') return ALERT;
   if (isChatPlace(via)) {
-    const { title } = placeDeclarationOf(via);
+    const title = CHAT_TITLES[via];
     return { by: title, title };
   }
   if (!isChannel(via)) return WAYS[via];

@@ -1,4 +1,5 @@
 import { keysOf } from '#kernel/records.ts';
+import { CHAT_TITLES } from '#modules/places/decide/chat_places.ts';
 
 /** Setting of a place, which people type. */
 export interface PlaceField {
@@ -33,7 +34,7 @@ const secret = (label: string, help: string): PlaceField => field(label, help, {
 /** Kinds of places, in the order in which they are shown. */
 const PLACE_DECLARATIONS = {
   slack: {
-    title: 'Slack',
+    title: CHAT_TITLES.slack,
     sendsNewest: true,
     hasAnswers: true,
     fields: {
@@ -54,7 +55,7 @@ const PLACE_DECLARATIONS = {
     },
   },
   mattermost: {
-    title: 'Mattermost',
+    title: CHAT_TITLES.mattermost,
     sendsNewest: true,
     hasAnswers: true,
     fields: {
@@ -68,7 +69,7 @@ const PLACE_DECLARATIONS = {
     },
   },
   discord: {
-    title: 'Discord',
+    title: CHAT_TITLES.discord,
     sendsNewest: true,
     hasAnswers: true,
     fields: {
@@ -78,7 +79,7 @@ const PLACE_DECLARATIONS = {
     },
   },
   telegram: {
-    title: 'Telegram',
+    title: CHAT_TITLES.telegram,
     sendsNewest: true,
     hasAnswers: true,
     fields: {
@@ -120,15 +121,6 @@ export const PLACE_KINDS = keysOf(PLACE_DECLARATIONS);
 
 export function placeDeclarationOf(kind: PlaceKind): PlaceDeclaration {
   return PLACE_DECLARATIONS[kind];
-}
-
-/** Places with buttons that act for the person whose chat account is linked. */
-export const CHAT_PLACES = ['slack', 'mattermost', 'discord', 'telegram'] as const satisfies readonly PlaceKind[];
-
-export type ChatPlace = (typeof CHAT_PLACES)[number];
-
-export function isChatPlace(name: string): name is ChatPlace {
-  return CHAT_PLACES.some((kind) => kind === name);
 }
 
 /** Path below which vendors send presses and commands. */

@@ -4,7 +4,8 @@ import { defineOperation } from '#actions/action_context.ts';
 import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
-import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { CHAT_PLACES } from '#modules/places/decide/chat_places.ts';
+import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { LINK_CODE_MINUTES, linkCodeHash, newLinkCode } from '#modules/places/link_chat_account.ts';
 
 export const beginChatLink = defineOperation({

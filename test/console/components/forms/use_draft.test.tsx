@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { Form as FormFrame, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({
   useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } } }),
@@ -114,14 +115,14 @@ test("another person's change is taken over where it touches no change of one's 
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('when both changed the same field, both versions are shown and the person chooses, also after a reload', () => {
+test('when both changed the same field, both versions are shown and the person chooses, also after a reload', async () => {
   const first = open();
   type('Name', 'billing');
   first.rerender(view({ ...STORED, name: 'payments' }));
   first.unmount();
 
   const { rerender } = open({ ...STORED, name: 'payments' });
-  expect(screen.getByRole('alert').textContent).toContain('billing');
+  expect((await screen.findByRole('alert', {}, PATIENTLY)).textContent).toContain('billing');
   expect(screen.getByRole('alert').textContent).toContain('payments');
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
   press('Name: keep yours');

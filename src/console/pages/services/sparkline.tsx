@@ -1,4 +1,4 @@
-import classes from '#console/components/sparkline.module.css';
+import classes from '#console/pages/services/sparkline.module.css';
 
 interface SparklineProps {
   readonly values: readonly number[];
