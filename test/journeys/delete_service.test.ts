@@ -64,8 +64,8 @@ async function arrive(w: StaffedWorld, serviceId: Id<'service'>): Promise<void> 
 type Storing = Parameters<typeof runStorePoints>[0] & Parameters<typeof runGroupExceptions>[0];
 
 async function storePoints(w: StaffedWorld, serviceId: Id<'service'>, runtime: Storing = w.runtime): Promise<void> {
-  // The same once more would be taken for a batch that is sent again.
-  w.clock.advance({ milliseconds: 1 });
+  // The same once more would be taken for a batch that is sent again, and its series for one that is known.
+  w.clock.advance({ minutes: 5 });
   const point = { name: 'latency', at: w.clock.now(), value: 5, labels: { route: '/pay' } };
   await runStorePoints(runtime, serviceId, [point]);
 }

@@ -6,6 +6,7 @@ import { openExceptionIncidents } from '#modules/incidents/open_exception_incide
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { packPoints } from '#ingest/packing/pack_points.ts';
+import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -36,6 +37,9 @@ export function toBatch(points: readonly PointInput[]): PointBatch {
   return batch;
 }
 
+/** The labels of a series go to the store again after minutes, as they do when the points are sent. */
+const ANNOUNCED = new AnnouncedSeries();
+
 /** Stores points as the worker does after they were accepted. */
 export async function runStorePoints(
   runtime: Parameters<typeof onStorePoints>[0],
@@ -43,8 +47,12 @@ export async function runStorePoints(
   points: readonly PointInput[],
 ): Promise<void> {
   const batch = toBatch(points);
-  const packed = packPoints([{ serviceId, points: batch, from: 0, to: batch.length }]);
+  const announcements = ANNOUNCED.begin();
+  const packed = packPoints([{ serviceId, points: batch, from: 0, to: batch.length }], (_, { key }, newestAt) =>
+    announcements.isDue(serviceId, key, newestAt),
+  );
   await onStorePoints(runtime).run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
+  announcements.commit();
 }
 
 /** Groups events as the worker does, and opens the incidents of their rules. */
