@@ -79,3 +79,10 @@ export function handedOverText(
   if (!timeline.some(({ event, at }) => event === 'reassigned' && at === step.countsFrom)) return null;
   return `Handed over: it ${step.state === 'pending' ? 'pages' : 'has paged'} ${whoText(step, team, nameOf)}.`;
 }
+
+/** Whether it was handed over to people other than this one, who is then not asked to answer it. */
+export function isWithOthers({ steps, firstStep }: Escalation, userId: string): boolean {
+  const step = steps.find(({ index }) => index === firstStep);
+  if (firstStep === 0 || step === undefined || step.useSchedule || step.members !== undefined) return false;
+  return step.targetUserIds.length > 0 && !step.targetUserIds.includes(userId);
+}

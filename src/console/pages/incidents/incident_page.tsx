@@ -21,6 +21,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
 import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
+import { isWithOthers } from '#console/pages/incidents/escalation_text.ts';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx';
@@ -173,6 +174,7 @@ interface AnswersProps {
  */
 export function Answers({ incident, onNote }: AnswersProps) {
   const { incidentId, status } = incident;
+  const { session } = useOrganization();
   const isResolved = status === 'resolved';
   const [isHandingOver, setIsHandingOver] = useState(false);
   const answering = useAnswerIncidents();
@@ -185,6 +187,7 @@ export function Answers({ incident, onNote }: AnswersProps) {
     <ItemActions isLarge>
       {status === 'triggered' ? (
         <Button
+          variant={isWithOthers(incident.escalation, session.user.userId) ? 'default' : 'filled'}
           onClick={answer('acknowledge')}
           loading={answering.isPending && answering.variables.answer === 'acknowledge'}
         >

@@ -50,11 +50,17 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
+/** Returns an incident that was handed over to a person. */
+function incidentWith(status: IncidentWithLog['status'], userId: string): IncidentWithLog {
+  const escalation = { firstStep: 1, steps: [{ index: 1, targetUserIds: [userId], useSchedule: false }] };
+  return { incidentId: 'incident_1', status, escalation } as unknown as IncidentWithLog;
+}
+
 /** Shows the bar in each of the states in turn, and returns the act at each of its places. */
 function placesIn(states: readonly IncidentWithLog['status'][]) {
   const bar = (status: IncidentWithLog['status']) => (
     <MantineProvider env="test">
-      <Answers incident={{ incidentId: 'incident_1', status } as IncidentWithLog} onNote={() => {}} />
+      <Answers incident={incidentWith(status, 'user_1')} onNote={() => {}} />
     </MantineProvider>
   );
   const view = render(bar('triggered'));
@@ -125,4 +131,18 @@ test('a resolved incident says that its exception is unresolved, and offers to r
     await showCause(status, ofGroup);
     expect(screen.queryByText(OFFER)).toBeNull();
   }
+});
+
+test('who has handed an incident over to somebody is not asked to answer it, and still can', () => {
+  const variantFor = (userId: string): string | undefined => {
+    render(
+      <MantineProvider env="test">
+        <Answers incident={incidentWith('triggered', userId)} onNote={() => {}} />
+      </MantineProvider>,
+    );
+    const { variant } = screen.getByRole('button', { name: 'Acknowledge' }).dataset;
+    cleanup();
+    return variant;
+  };
+  expect([variantFor('user_1'), variantFor('user_2')]).toEqual(['filled', 'default']);
 });
