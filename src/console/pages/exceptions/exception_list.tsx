@@ -121,15 +121,14 @@ export function ExceptionList() {
         !areAllSelected && (
           <>
             <Button
-              variant="subtle"
-              color="gray"
+              variant="default"
               className={rows.onPhone}
               onClick={() => (isSelecting ? clear() : setIsSelecting(true))}
               aria-pressed={isSelecting}
             >
               {isSelecting ? 'Done' : 'Select'}
             </Button>
-            <Button variant="subtle" color="gray" onClick={selectAll}>
+            <Button variant="default" onClick={selectAll}>
               Select all
             </Button>
           </>

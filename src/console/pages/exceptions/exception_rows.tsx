@@ -228,20 +228,25 @@ const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
           </Link>
           <News group={group} showsStatus={showsStatus} />
         </div>
-        <div className={`${exceptionRowClasses.sub} ellipsis dimmed tiny`}>
-          {severity} · <Name>{serviceName}</Name>
-          {assigneeName !== null && (
-            <>
-              {' · '}
-              <Person userId={assignedUserId} color={assigneeColor}>
-                {assigneeName}
-              </Person>
-            </>
-          )}
+        <div className={`${exceptionRowClasses.sub} dimmed tiny`}>
+          <span>
+            <span>{severity} ·</span>
+            <Name>{serviceName}</Name>
+            {assigneeName !== null && (
+              <>
+                <span>·</span>
+                <Person userId={assignedUserId} color={assigneeColor}>
+                  {assigneeName}
+                </Person>
+              </>
+            )}
+          </span>
           {culprit !== null && (
             <>
-              {' · '}
-              <code title={culprit}>{withoutBidiControls(culprit)}</code>
+              <span>·</span>
+              <code className="ellipsis" title={culprit}>
+                <bdi dir="ltr">{withoutBidiControls(culprit)}</bdi>
+              </code>
             </>
           )}
         </div>

@@ -152,8 +152,7 @@ export function IncidentList() {
           </Button>
           {mayAnswer && statuses.length > 0 && (
             <Button
-              variant="subtle"
-              color="gray"
+              variant="default"
               className={classes.selectAll}
               data-needed={(total > 1 && !areAllSelected) || undefined}
               onClick={selectAll}
