@@ -16,7 +16,7 @@ export function UserButton({ isCompact, ...others }: UserButtonProps) {
   return (
     <UnstyledButton {...others} className={isCompact ? classes.compact : classes.person}>
       <span className={classes.face} style={personStyle(org.color)} aria-hidden>
-        {initialsOf(user.name)}
+        {initialsOf(user.name) || user.name.slice(0, 1).toUpperCase()}
       </span>
       {isCompact ? (
         <VisuallyHidden>

@@ -98,9 +98,10 @@ export function BarName({ name, short, mark = '' }: BarNameProps) {
   );
 }
 
-/** Returns one or two letters for the avatar of a person. */
+/** Returns two letters for a person where a name has no room; none for a name of one letter, which says nothing. */
 export function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/);
-  const [first = '', last = ''] = [words[0], words.length > 1 ? words.at(-1) : ''];
-  return `${first.charAt(0)}${last?.charAt(0) ?? ''}`.toUpperCase();
+  const [first = '', last] = [words[0], words.length > 1 ? words.at(-1) : undefined];
+  const letters = last === undefined ? first.slice(0, 2) : `${first.charAt(0)}${last.charAt(0)}`;
+  return letters.length < 2 ? '' : letters.toUpperCase();
 }

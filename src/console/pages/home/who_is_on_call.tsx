@@ -154,7 +154,10 @@ function DayBar({ shifts, from, userId }: DayBarProps) {
   const isMine = (part: (typeof parts)[number]): boolean => part.userIds.includes(userId);
   const nameOf = (part: (typeof parts)[number]): string =>
     part.name === null ? 'Nobody' : isMine(part) && part.userIds.length === 1 ? 'You' : isolateBidi(part.name);
-  const text = parts.map((part) => `${nameOf(part)} until ${dateTimeText(part.untilMs)}`).join(', then ');
+  const causeOf = ({ source }: (typeof parts)[number]): string => (source === 'override' ? ', by an override' : '');
+  const text = parts
+    .map((part) => `${nameOf(part)} until ${dateTimeText(part.untilMs)}${causeOf(part)}`)
+    .join(', then ');
   return (
     <div className={classes.bar} role="img" aria-label={`Next 24 hours: ${text}`}>
       {parts.map((part) => (
@@ -162,8 +165,9 @@ function DayBar({ shifts, from, userId }: DayBarProps) {
           key={part.fromMs}
           className={classes.part}
           data-kind={part.name === null ? 'nobody' : isMine(part) ? 'me' : part.source}
+          data-override={part.source === 'override' || undefined}
           style={{ flexGrow: part.share, ...personStyle(part.color) }}
-          title={`${nameOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
+          title={`${nameOf(part)}${causeOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
         >
           <BarName
             name={nameOf(part)}

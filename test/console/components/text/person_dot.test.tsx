@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { initialsOf } from '#console/components/text/person_dot.tsx';
 
 test.each([
-  ['Anna', 'A'],
+  ['Anna', 'AN'],
+  ['Bo', 'BO'],
+  ['B', ''],
   ['anna bergman', 'AB'],
   ['  Anna  Maria   Bergman ', 'AB'],
   ['', ''],
