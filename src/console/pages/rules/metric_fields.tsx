@@ -55,7 +55,7 @@ export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFie
           />
         )}
         <NumberInput
-          label="Measured over"
+          label="Each value covers"
           suffix=" min"
           value={config['windowMinutes'] ?? ''}
           onChange={(windowMinutes) => onChange({ windowMinutes })}

@@ -28,8 +28,8 @@ import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import {
   emptyConfig,
   RULE_LABELS,
+  ruleSentence,
   type RuleValues,
-  sentConfig,
   thresholdOf,
 } from '#console/pages/rules/rule_values.ts';
 import { HeldField, SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
@@ -40,12 +40,10 @@ import {
   type SettingValues,
 } from '#console/pages/rules/settings/setting_values.ts';
 import {
-  conditionText,
   configFieldsOf,
   isRuleKind,
   RULE_KIND_NAMES,
   RULE_KINDS,
-  type RuleConfig,
   type RuleKind,
 } from '#modules/rules/decide/rule_kinds.ts';
 import classes from '#console/pages/rules/rule_editor.module.css';
@@ -161,6 +159,7 @@ export function RuleEditor(props: RuleEditorProps) {
             errorOf={(field) => errorOf(`config.${field}`)}
           />
           <HeldField {...ofSettings} />
+          <Sentence values={values} />
           <GuidanceFields {...ofSettings} whileLoading={<Skeleton height={isOfMetrics ? 320 : 240} />} />
           <SettingFields {...ofSettings} />
           <PolicyPicker
@@ -192,7 +191,6 @@ export function RuleEditor(props: RuleEditorProps) {
           </Group>
         </Stack>
         <div className={classes.side}>
-          <Sentence values={values} />
           {values.kind === 'metric_threshold' && (threshold === null || values.serviceId === null) && (
             <p className={`${classes.waiting} dimmed small flush`}>
               Once a service and a metric are chosen, this shows what the rule would have done in the last days.
@@ -226,25 +224,16 @@ export function RuleEditor(props: RuleEditorProps) {
   }
 }
 
-/** Condition as the list will show it, once the form is complete. */
+/** What the fields above it mean together, while they are changed. */
 function Sentence({ values }: { readonly values: RuleValues }) {
-  const text = sentenceOf(values);
+  const text = ruleSentence(values);
   return <p className="flush">{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
 }
 
-function sentenceOf({ kind, config, settings }: Pick<RuleValues, 'kind' | 'config' | 'settings'>): string | null {
-  const sent = sentConfig(config);
-  const isComplete = Object.values(sent).every((value) => String(value).trim() !== '' && value !== '-');
-  if (!isComplete) return null;
-  const held = kind === 'metric_threshold' ? Number(settings.forMinutes) : 0;
-  const lasting = held > 0 ? ` An incident opens once that has been true for ${held} min.` : '';
-  return `${conditionText({ kind, config: sent as unknown as RuleConfig })}${lasting}`;
-}
-
 /** Formats a value of the form for people, to show two versions of it side by side. */
-function shown(field: keyof RuleValues, value: unknown, { kind, settings }: RuleValues): string {
-  if (field === 'config')
-    return sentenceOf({ kind, config: value as RuleValues['config'], settings }) ?? 'not complete';
+function shown(field: keyof RuleValues, value: unknown, values: RuleValues): string {
+  const { kind } = values;
+  if (field === 'config') return ruleSentence({ ...values, config: value as RuleValues['config'] }) ?? 'not complete';
   if (field === 'settings') return settingSentences(kind, settingsOfValues(kind, value as SettingValues)).join(' ');
   if (field === 'enabled') return value === true ? 'on' : 'off';
   return typeof value === 'string' && value !== '' ? value : 'none';

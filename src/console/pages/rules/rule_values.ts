@@ -2,7 +2,13 @@ import type { Rule } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { type SettingValues, valuesOfSettings } from '#console/pages/rules/settings/setting_values.ts';
-import { configFieldsOf, isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import {
+  conditionText,
+  configFieldsOf,
+  isRuleKind,
+  type RuleConfig,
+  type RuleKind,
+} from '#modules/rules/decide/rule_kinds.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 
 /** Config of a rule while it is edited: a number that is not complete yet is a text. */
@@ -64,6 +70,36 @@ export function valuesOfStart(start: RuleStart): RuleValues {
     escalationPolicyId: start.policy ?? null,
     enabled: true,
   };
+}
+
+/** Comparators in words. */
+const COMPARED: Readonly<Record<string, string>> = {
+  '>': 'above',
+  '>=': 'at or above',
+  '<': 'below',
+  '<=': 'at or below',
+};
+
+/** Returns the rule as one sentence; null until its condition is complete. */
+export function ruleSentence({
+  kind,
+  config,
+  settings,
+  escalationPolicyId,
+}: Pick<RuleValues, 'kind' | 'config' | 'settings' | 'escalationPolicyId'>): string | null {
+  const sent = sentConfig(config);
+  const isComplete = Object.values(sent).every((value) => String(value).trim() !== '' && value !== '-');
+  if (!isComplete) return null;
+  const written = conditionText({ kind, config: sent as unknown as RuleConfig })
+    .replace(/^When /, '')
+    .replace(/\.$/, '');
+  const does = escalationPolicyId === null ? 'Opens an incident and pages nobody' : 'Pages';
+  if (kind !== 'metric_threshold') return `${does} when ${written}.`;
+  const sign = ` is ${config['comparator']} `;
+  const at = written.lastIndexOf(sign);
+  const condition = `the ${written.slice(0, at)} is ${COMPARED[config['comparator'] ?? '']} ${written.slice(at + sign.length)}`;
+  const held = Number(settings.forMinutes);
+  return held > 0 ? `${does} when ${condition} for ${held} min.` : `${does} as soon as ${condition}.`;
 }
 
 /** Returns the faults that need no request, by the path of their field. */

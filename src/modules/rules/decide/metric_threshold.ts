@@ -39,7 +39,7 @@ export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
     metricName: 'Metric',
     comparator: 'Fires when the value is',
     threshold: 'Threshold',
-    windowMinutes: 'Measured over',
+    windowMinutes: 'Each value covers',
     aggregation: 'Aggregation',
   },
   selector: 'metricName',

@@ -28,7 +28,7 @@ export function HeldField({ kind, values, onChange, errorOf }: SettingFieldsProp
   if (!hasSetting(kind, 'forMinutes')) return null;
   return (
     <NumberInput
-      label="For at least"
+      label="True for at least"
       description="How long this must be true without a break before an incident opens. At 0 it opens at once."
       value={values.forMinutes}
       onChange={(forMinutes) => onChange({ forMinutes })}
