@@ -72,6 +72,9 @@ export function usePages(text: string): RankedGroup {
   };
 }
 
+/** Action of somebody who puts themselves on call. */
+export const PUT_ONESELF = 'Put yourself on call';
+
 /** Returns what people often begin, for those who may. The words are those by which it is looked for besides its label. */
 export function useCommands(text: string): RankedGroup {
   const navigate = useNavigate();
@@ -94,7 +97,7 @@ export function useCommands(text: string): RankedGroup {
           go: () => navigate({ to: '/oncall', hash: 'put' }),
         },
         {
-          label: 'Put yourself on call',
+          label: PUT_ONESELF,
           words: 'me myself override take over tonight swap shift cover',
           go: () => navigate({ to: '/oncall', search: { put: session.user.userId } }),
         },

@@ -26,14 +26,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import '@mantine/spotlight/styles.layer.css';
 
-import { actionQuery, type ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type FoundIncident, type ResultOf } from '#console/api/actions.ts';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { useCommands, usePages, useSwitches } from '#console/shell/palette/commands.tsx';
-import { type PaletteQuery, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
+import { PUT_ONESELF, useCommands, usePages, useSwitches } from '#console/shell/palette/commands.tsx';
+import { isAnswerVerb, isOneself, type PaletteQuery, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX } from '#modules/search/decide/search_kinds.ts';
 
 const LABEL = 'Search people, services, incidents and everything else';
@@ -61,14 +61,26 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   // An incident or a page may carry the word itself.
   const words = isAnswer ? typed.trim() : text;
   const searched = useDebounced(words);
-  const answers = useAnswers(isAnswer ? verb : typed.trim() === '' ? 'acknowledge' : null, asked, isOpen);
+  const mustAnswer = isAnswer && isAnswerVerb(typed);
+  const answers = useAnswers({
+    answer: isAnswer ? verb : typed.trim() === '' ? 'acknowledge' : null,
+    text: asked,
+    isOpen,
+    saysNone: mustAnswer,
+  });
   const results = useSearchResults({ text: searched, verb }, isOpen);
-  const [commands, ...others] = [useCommands(typed.trim()), usePages(words), useSwitches(words)] as const;
+  const [begun, ...others] = [useCommands(typed.trim()), usePages(words), useSwitches(words)] as const;
+  // Whom to put on call is among the results then.
+  const commands = verb === 'put' ? { ...begun, actions: begun.actions.filter(({ id }) => id !== PUT_ONESELF) } : begun;
   // What is known at once stands above what arrives later, so that nothing moves under a finger. Only open incidents,
   // which cannot wait, come before all else.
   const atOnce = [commands, ...others].toSorted((a, b) => a.fit - b.fit);
   const groups: SpotlightActionGroupData[] =
-    verb === 'put' || verb === 'silence' ? [commands, ...results] : [answers, ...atOnce, ...results];
+    verb === 'put' || verb === 'silence'
+      ? [...results, commands]
+      : mustAnswer && answers.actions.length > 0
+        ? [answers]
+        : [answers, ...atOnce, ...results];
   const filled = groups.filter(({ actions }) => actions.length > 0);
   const isMoved = useSelectedFirst(filled, typed);
   return (
@@ -123,22 +135,42 @@ function selectFirst(): void {
   store.updateState((state) => ({ ...state, selected: 0 }));
 }
 
+interface Answering {
+  readonly answer: Answer | null;
+  readonly text: string;
+  readonly isOpen: boolean;
+  /** Whether it is said if there is no such incident. */
+  readonly saysNone: boolean;
+}
+
 /** Open incidents that match the text, to acknowledge or resolve; with nothing typed, those that wait for somebody. */
-function useAnswers(answer: Answer | null, text: string, isOpen: boolean): SpotlightActionGroupData {
+function useAnswers({ answer, text, isOpen, saysNone }: Answering): SpotlightActionGroupData {
   const { org, may } = useOrganization();
   const navigate = useNavigate();
   const answering = useAnswerIncidents();
   const mayAnswer = may('oncall:edit');
   const status = answer === 'acknowledge' ? 'triggered' : 'open';
   const wanted = text.replace(/^#/, '');
-  const { data } = useInfiniteQuery({
-    ...incidentSearchQuery(org.orgId, { status, limit: FOUND_PER_KIND, ...(wanted !== '' && { text: wanted }) }),
+  const matching = { limit: FOUND_PER_KIND, ...(wanted !== '' && { text: wanted }) };
+  const { data, isPlaceholderData } = useInfiniteQuery({
+    ...incidentSearchQuery(org.orgId, { status, ...matching }),
     enabled: isOpen && answer !== null && mayAnswer,
     placeholderData: keepPreviousData,
   });
-  if (answer === null || !mayAnswer) return { group: '', actions: [] };
   const { incidents = [], nextCursor = null } = data?.pages[0] ?? {};
+  const isNone = saysNone && data !== undefined && !isPlaceholderData && incidents.length === 0;
+  const isNumber = /^[0-9]+$/.test(wanted);
+  const inAnyState = useInfiniteQuery({
+    ...incidentSearchQuery(org.orgId, matching),
+    enabled: isOpen && mayAnswer && isNone && isNumber,
+  }).data;
+  if (answer === null || !mayAnswer) return { group: '', actions: [] };
   const verb = answer === 'acknowledge' ? 'Acknowledge' : 'Resolve';
+  if (isNone) {
+    const meant = inAnyState?.pages[0]?.incidents.find(({ number }) => String(number) === wanted);
+    if (isNumber && inAnyState === undefined) return { group: verb, actions: [] };
+    return { group: verb, actions: [meant === undefined ? toNone() : toAnswered(meant)] };
+  }
   const shown = incidents.map(({ incidentId, number, title, serviceName }): SpotlightActionData => ({
     id: `${answer} ${incidentId}`,
     label: `${verb} #${number} ${isolateBidi(title)}`,
@@ -157,6 +189,29 @@ function useAnswers(answer: Answer | null, text: string, isOpen: boolean): Spotl
       }),
   };
   return { group: verb, actions: nextCursor === null ? shown : [...shown, more] };
+
+  function toNone(): SpotlightActionData {
+    const waits = answer === 'acknowledge' ? 'waits to be acknowledged' : 'is open to be resolved';
+    const which = wanted === '' ? 'No incident' : isNumber ? `No incident #${wanted}` : `No incident like "${wanted}"`;
+    return {
+      id: `nothing to ${answer}`,
+      label: `${which} ${waits}`,
+      description: 'See all incidents',
+      leftSection: <IconBell size={18} stroke={1.75} />,
+      onClick: () => void navigate({ to: '/incidents', search: { status: 'all' } }),
+    };
+  }
+
+  function toAnswered(meant: FoundIncident): SpotlightActionData {
+    const { incidentId, number, title, serviceName } = meant;
+    return {
+      id: `open ${incidentId}`,
+      label: `#${number} is ${meant.status}: ${isolateBidi(title)}`,
+      description: isolateBidi(serviceName),
+      leftSection: <IconBell size={18} stroke={1.75} />,
+      onClick: () => void navigate({ to: '/incidents/$incidentId', params: { incidentId } }),
+    };
+  }
 }
 
 type Found = ResultOf<'search_everything'>['found'][number];
@@ -176,7 +231,7 @@ const KINDS: Readonly<Record<Kind, { readonly group: string; readonly icon: Icon
 
 /** Returns what the server finds, by kind, with people to put on call, or the services to silence. */
 function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): SpotlightActionGroupData[] {
-  const { org, may } = useOrganization();
+  const { org, may, session } = useOrganization();
   const navigate = useNavigate();
   const openers = useOpeners(text);
   const { data } = useQuery({
@@ -188,10 +243,16 @@ function useSearchResults({ text, verb }: PaletteQuery, isOpen: boolean): Spotli
   });
   const kinds = text === '' ? [] : (data?.found ?? []);
   const people = kinds.find(({ kind }) => kind === 'person')?.items ?? [];
+  const { userId, name: ownName } = session.user;
+  const others = people.filter(({ id }) => id !== userId);
+  const oneself = { id: userId, name: 'yourself', detail: ownName };
+  const isMeant = isOneself(text) || others.length < people.length;
+  const toPut =
+    verb !== 'put' ? people : isMeant ? [oneself, ...(isOneself(text) ? [] : others)] : [...others, oneself];
   const put: SpotlightActionGroupData = {
     group: 'Put on call',
     actions: may('oncall:edit')
-      ? people.map(({ id, name, detail }) => ({
+      ? toPut.map(({ id, name, detail }) => ({
           id: `put ${id}`,
           label: `Put ${isolateBidi(name)} on call`,
           description: detail ?? undefined,

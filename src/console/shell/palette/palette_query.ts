@@ -26,6 +26,12 @@ const STATUSES = new Set(['acknowledged', 'resolved', 'silenced', 'muted']);
 /** Letters of a verb that are unlikely to begin anything else. */
 const VERB_BEGIN_MIN = 5;
 
+/** Whether the text of `put … on call` is the person who types it. */
+export const isOneself = (text: string): boolean => /^(?:me|myself|yourself)$/i.test(text.trim());
+
+/** Whether somebody typed a whole verb that answers incidents, and does not look for a name that is like it. */
+export const isAnswerVerb = (typed: string): boolean => /^\s*(?:ack|acknowledge|resolve)(?:\s|$)/i.test(typed);
+
 /** Reads what somebody typed: "put Dana on call" looks for Dana, and "acknowledge 12" for the incident. */
 export function readPaletteQuery(typed: string): PaletteQuery {
   const put = PUT.exec(typed);
