@@ -17,7 +17,6 @@ import {
 import { linesAt } from '#console/components/time_chart/draw_marks.ts';
 import { inTurn } from '#console/components/time_chart/in_turn.ts';
 import { createPlot, type PlotArea, type PlotCells, type PlotState } from '#console/components/time_chart/plot.ts';
-import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
 import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
 import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
@@ -25,6 +24,10 @@ import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const ChartTable = lazyPart(() => import('#console/components/time_chart/chart_table.tsx').then((m) => m.ChartTable));
+
+const ThresholdHandle = lazyPart(() =>
+  import('#console/components/time_chart/threshold_handle.tsx').then((m) => m.ThresholdHandle),
+);
 
 const TraceDots = lazyPart(() => import('#console/components/time_chart/trace_dots.tsx').then((m) => m.TraceDots));
 
