@@ -224,7 +224,7 @@ export function RuleEditor(props: RuleEditorProps) {
   }
 }
 
-/** What the fields above it mean together, while they are changed. */
+/** Sentence of what the fields above it mean together; it follows each change. */
 function Sentence({ values }: { readonly values: RuleValues }) {
   const text = ruleSentence(values);
   return <p className="flush">{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
