@@ -60,6 +60,7 @@ const LONG = [
   'test/journeys/delete_service.test.ts',
   'test/contract/mcp_clients.test.ts',
   'test/entry/transfer/changed_folder.test.ts',
+  'test/modules/releases/decide/source_maps/hostile_maps.test.ts',
   'test/contract/mcp_answers.test.ts',
   'test/modules/configuration/configuration.test.ts',
   'test/boot.test.ts',
