@@ -10,6 +10,9 @@ import { isConsoleFresh } from './freshness.ts';
 /** Lower than that of everything that answers requests or pages people. */
 const PRIORITY = 10;
 
+const NO_MEMORY =
+  'something killed it, as Linux does when no memory is left: it takes 1 GB. Stop Tocsin, run "npm run prepare", and start it again';
+
 const BUILD = path.join(import.meta.dirname, 'build.ts');
 
 /**
@@ -29,10 +32,13 @@ export async function refreshConsole(
   const lines = createInterface(child.stdout).on('line', (line) => {
     if (!signal.aborted) report(line);
   });
-  const [errorOutput, code] = await Promise.all([
+  const [errorOutput, { code, endedBy }] = await Promise.all([
     text(child.stderr),
-    new Promise<number | null>((resolve) => child.once('close', resolve)),
+    new Promise<{ readonly code: number | null; readonly endedBy: NodeJS.Signals | null }>((resolve) =>
+      child.once('close', (exitCode, byEnd) => resolve({ code: exitCode, endedBy: byEnd })),
+    ),
     once(lines, 'close'),
   ]);
-  if (!signal.aborted && code !== 0) report(`The console could not be built: ${errorOutput.trim()}`);
+  if (signal.aborted || code === 0) return;
+  report(`The console could not be built: ${endedBy === 'SIGKILL' ? NO_MEMORY : errorOutput.trim()}`);
 }

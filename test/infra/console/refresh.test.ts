@@ -35,3 +35,10 @@ test('ends quietly when it is called off, so that all else is stopped in order',
   await expect(refreshed).resolves.toBeUndefined();
   expect(outcomes).toEqual([]);
 });
+
+test('the console says that memory is short when the system kills its build', async () => {
+  const reported: string[] = [];
+  const program = programOf(`process.kill(process.pid, 'SIGKILL')`);
+  await refreshConsole(new AbortController().signal, (line) => reported.push(line), { isFresh, program });
+  expect(reported).toEqual([expect.stringMatching(/no memory is left.*npm run prepare/)]);
+});
