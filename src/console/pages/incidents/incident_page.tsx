@@ -14,12 +14,11 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Back, ItemActions, ItemPage, Page } from '#console/components/page.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
-import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { People, Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
-import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/linked_incidents.tsx';
+import { IncidentGuidance, IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { isWithOthers } from '#console/pages/incidents/escalation_text.ts';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
@@ -221,36 +220,6 @@ export function Answers({ incident, onNote }: AnswersProps) {
       </Button>
       {isHandingOver && <HandOver incident={incident} onClose={() => setIsHandingOver(false)} />}
     </ItemActions>
-  );
-}
-
-/** Meaning of the incident and its runbook, as its rule says. */
-function IncidentGuidance({ incidentId }: { readonly incidentId: string }) {
-  const rule = useLinks(incidentId)?.rule ?? null;
-  if (rule === null || (rule.description === null && rule.runbookUrl === null)) return null;
-  const { ruleId, name, description, runbookUrl } = rule;
-  return (
-    <Card
-      title="What to do"
-      about={
-        <>
-          As{' '}
-          <Link to="/rules/$ruleId" params={{ ruleId }}>
-            <Name>{name}</Name>
-          </Link>{' '}
-          says.
-        </>
-      }
-      action={
-        runbookUrl !== null && (
-          <a href={runbookUrl} title={runbookUrl} target="_blank" rel="noopener noreferrer">
-            Runbook
-          </a>
-        )
-      }
-    >
-      {description !== null && <NoteText>{description}</NoteText>}
-    </Card>
   );
 }
 

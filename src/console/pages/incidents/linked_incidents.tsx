@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 
 import { actionQuery, type IncidentWithLog, type ResultOf } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
+import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
@@ -86,5 +87,35 @@ function LinkedRow({ linked }: { readonly linked: NonNullable<Links['parent']> }
     >
       <IncidentStatus status={status} />
     </Row>
+  );
+}
+
+/** Meaning of the incident and its runbook, as its rule says. */
+export function IncidentGuidance({ incidentId }: { readonly incidentId: string }) {
+  const rule = useLinks(incidentId)?.rule ?? null;
+  if (rule === null || (rule.description === null && rule.runbookUrl === null)) return null;
+  const { ruleId, name, description, runbookUrl } = rule;
+  return (
+    <Card
+      title="What to do"
+      about={
+        <>
+          As{' '}
+          <Link to="/rules/$ruleId" params={{ ruleId }}>
+            <Name>{name}</Name>
+          </Link>{' '}
+          says.
+        </>
+      }
+      action={
+        runbookUrl !== null && (
+          <a href={runbookUrl} title={runbookUrl} target="_blank" rel="noopener noreferrer">
+            Runbook
+          </a>
+        )
+      }
+    >
+      {description !== null && <NoteText>{description}</NoteText>}
+    </Card>
   );
 }
