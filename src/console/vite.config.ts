@@ -12,7 +12,8 @@ const NONCE_PLACEHOLDER = '__NONCE__';
  * file is bundled with others that need the same packages, so that no page loads a package because of something small.
  */
 const PACKAGES = {
-  charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline|heatmap)).*\.(?:m?js|tsx?)$/,
+  charts:
+    /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline|heatmap|threshold_handle|trace_)).*\.(?:m?js|tsx?)$/,
   metrics:
     /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow))|src\/kernel\/(?:errors|limit_)/,
   search: /src\/modules\/exceptions\/decide\/search_query/,
