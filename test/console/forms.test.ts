@@ -20,7 +20,6 @@ const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'oncall/schedule_page.tsx': 'one name, which is suggested',
   'oncall_teams/add_number.tsx': 'one number, asked for while somebody waits to be paged',
   'oncall/override/put_on_call.tsx': 'the address holds who is put on call, and the times begin now',
-  'places/place_form.tsx': 'tokens are secret',
   'settings/audit_streams.tsx': 'one address',
   'settings/sign_in/connect_provider.tsx': 'the secret of the client is one',
   'settings/sign_in/domains_card.tsx': 'one domain',

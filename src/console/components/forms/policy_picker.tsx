@@ -56,6 +56,14 @@ export function PolicyPicker(props: PolicyPickerProps) {
   );
 }
 
+/** Returns the id of the organization's only policy, which forms begin with; null if there is none or a choice. */
+export function useOnlyPolicy(isWanted = true): string | null {
+  const { orgId } = useOrganization().org;
+  const { data } = useInfiniteQuery({ ...policySearchQuery(orgId, ''), enabled: isWanted });
+  const [only, ...others] = data?.pages[0]?.policies ?? [];
+  return others.length === 0 ? (only?.policyId ?? null) : null;
+}
+
 function labelOf({ name, steps }: { readonly name: string; readonly steps: readonly unknown[] }): string {
   return steps.length === 0 ? `${isolateBidi(name)}, no steps` : isolateBidi(name);
 }

@@ -281,7 +281,7 @@ function missing(channel: Channel): ReactNode {
     case 'phone':
       return (
         <Link to="/me" hash="phone">
-          No number yet: add one below
+          No number yet: add one
         </Link>
       );
     case 'email':

@@ -73,8 +73,9 @@ export function MePage() {
       )}
       {data !== undefined && (
         <>
-          <ReadinessCard me={data} />
+          {/* Above what saving it changes, so that nothing moves under the button. */}
           <ContactCard team={null} contact={data.own} canSendSms={canSendSms(data)} />
+          <ReadinessCard me={data} />
           <ChannelsCard me={data} />
           <DevicesCard me={data} />
           <SilenceCard />

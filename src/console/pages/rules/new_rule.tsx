@@ -8,6 +8,7 @@ import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
+import { useOnlyPolicy } from '#console/components/forms/policy_picker.tsx';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import {
   faultsOf,
@@ -27,6 +28,7 @@ export function NewRule() {
   const start = route.useSearch();
   const { orgId } = useOrganization().org;
   const { data, isLoading } = useQuery({ ...ruleQuery(orgId, start.copy ?? ''), enabled: start.copy !== undefined });
+  const onlyPolicy = useOnlyPolicy();
   if (isLoading) {
     return (
       <Page title="Create a rule" above={<Back to="/rules">Rules</Back>}>
@@ -36,7 +38,7 @@ export function NewRule() {
   }
   const base =
     data === undefined || data === null
-      ? valuesOfStart(start)
+      ? { ...valuesOfStart(start), escalationPolicyId: start.policy ?? onlyPolicy }
       : { ...valuesOfRule(data), name: `${data.name} (copy)`, enabled: true };
   return <Editor key={JSON.stringify(start)} base={base} name={`create_alert_rule ${JSON.stringify(start)}`} />;
 }

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { actionQuery, invoke, type ResultOf } from '#console/api/actions.ts';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
+import { PolicyPicker, useOnlyPolicy } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { SideFields } from '#console/pages/rules/metric_fields.tsx';
@@ -54,7 +54,10 @@ const EMPTY: Values = {
 export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const refresh = useRefresh();
-  const [values, setValues, draft] = useDraftState<Values>({ form: 'create_objective', base: EMPTY });
+  const [values, setValues, draft] = useDraftState<Values>({
+    form: 'create_objective',
+    base: { ...EMPTY, escalationPolicyId: useOnlyPolicy() },
+  });
   const set = (change: Partial<Values>): void => setValues({ ...values, ...change });
   const input = inputOf(values);
   const [settled] = useDebouncedValue(input, SETTLED_MS);

@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import { useOnlyPolicy } from '#console/components/forms/policy_picker.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { renderInRouter } from '#test/console/in_router.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
@@ -19,6 +20,7 @@ const RESULTS: Readonly<Record<string, object>> = {
     total: 1,
     nextCursor: null,
   },
+  search_escalation_policies: { policies: [{ policyId: 'policy_1' }], total: 1, nextCursor: null },
   list_invitations: {
     invitations: [
       { invitationId: 'invitation_1', email: 'ann@example.com', status: 'pending', teamIds: [] },
@@ -71,4 +73,24 @@ test('who may not see invitations is not shown them', async () => {
   viewer.isAdmin = false;
   await open(() => {});
   expect(asked).toEqual(['list_members']);
+});
+
+test('the only policy is what forms begin with; of two, a person chooses', async () => {
+  function Only() {
+    return <output>{useOnlyPolicy() ?? 'none'}</output>;
+  }
+  const show = async (client: QueryClient): Promise<HTMLElement> => {
+    render(
+      <QueryClientProvider client={client}>
+        <Only />
+      </QueryClientProvider>,
+    );
+    return await screen.findByText(/^(?:policy_1|none)$/, {}, PATIENTLY);
+  };
+  const client = new QueryClient();
+  await show(client);
+  await screen.findByText('policy_1', {}, PATIENTLY);
+  const two = [{ policyId: 'policy_1' }, { policyId: 'policy_2' }];
+  act(() => void client.setQueriesData({}, { pageParams: [null], pages: [{ policies: two }] }));
+  expect((await screen.findByText('none', {}, PATIENTLY)).tagName).toBe('OUTPUT');
 });
