@@ -5,6 +5,7 @@ import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { storesOf } from '#modules/stores.ts';
 import { GroupRateReader } from '#modules/exceptions/store/group_rate_store.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
@@ -91,6 +92,37 @@ test('a rule on users counts each once, and leaves resolved exceptions alone', a
   expect(await s.incidents()).toMatchObject([{ occurrences: 1 }]);
 });
 
+test('a rule with conditions counts only the events that meet them, whatever others come', async () => {
+  const s = await setting({ eventsOver: 5, rateMinutes: 10, inEnvironment: 'prod*', withTag: 'customer:acme*' });
+  const acme = { environment: 'production', tags: { customer: 'ACME Ltd' } };
+  await s.arrive(10, { ...acme, environment: 'staging' });
+  await s.arrive(10, { ...acme, tags: { customer: 'other' } });
+  await s.arrive(5, acme);
+  await s.apply();
+  expect(await s.incidents()).toEqual([]);
+  await s.arrive(1, acme);
+  await s.apply();
+  expect(await s.incidents()).toMatchObject([{ details: { events: 6, users: 6, eventsOver: 5 } }]);
+});
+
+test('a rule on users with a release counts the users of that release, in groups that are merged as well', async () => {
+  const s = await setting({ usersOver: 2, rateMinutes: 10, inRelease: '2.*' });
+  const { w, serviceId } = s;
+  const other = { message: 'other', exceptions: [], fingerprint: ['other'] };
+  await s.arrive(5, { release: '1.9' });
+  await s.arrive(2, { release: '2.0' });
+  await s.arrive(1, { ...other, release: '2.1' });
+  await s.apply();
+  expect(await s.incidents()).toEqual([]);
+  const { groups } = await w.expectOk('list_exception_groups', { serviceId });
+  const [into, part] = groups.toSorted(
+    (a: { eventCount: number }, b: { eventCount: number }) => b.eventCount - a.eventCount,
+  );
+  await storesOf(w.context.db.session()).groupMerges.merge([part.groupId], into.groupId, w.clock.now());
+  await s.apply();
+  expect(await s.incidents()).toMatchObject([{ details: { users: 3, events: 3, usersOver: 2 } }]);
+});
+
 test('a service with many exceptions leaves no other without its rates', async () => {
   const s = await setting({ eventsOver: 1, rateMinutes: 10 });
   const { w } = s;
@@ -109,4 +141,21 @@ test('a service with many exceptions leaves no other without its rates', async (
   expect(await s.incidents()).toMatchObject([{ status: 'triggered' }]);
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   expect(incidents).toHaveLength(1);
+});
+
+test('a count that fails keeps no other from being made, and is told of', async () => {
+  const s = await setting({ eventsOver: 1, rateMinutes: 10, inRelease: 'broken' });
+  const { w, serviceId } = s;
+  const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'Any', kind: 'exception', config: {} });
+  await setOfRule(w, ruleId, { eventsOver: 1, rateMinutes: 10 });
+  const runtime = rolesRuntime(w.context);
+  const groupRates: Parameters<typeof applyGroupRates>[0]['groupRates'] = {
+    listActive: async (services, since, conditions) => {
+      if (conditions.length > 0) throw new Error('timed out');
+      return await runtime.groupRates.listActive(services, since, conditions);
+    },
+  };
+  await s.arrive(2);
+  await expect(applyGroupRates({ ...runtime, groupRates })).rejects.toThrow('timed out');
+  expect(await s.incidents()).toMatchObject([{ details: { outcome: 'rate', events: 2 } }]);
 });

@@ -1,7 +1,9 @@
 import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
+import { type ColumnCondition, conditionText } from '#modules/exceptions/decide/search_query.ts';
+import { type Counted, countsInTurns } from '#modules/rules/decide/fair_turns.ts';
 import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
-import { meetsConditions } from '#modules/rules/decide/replay_exceptions.ts';
+import { eventConditionsOf, isInTitle } from '#modules/rules/decide/replay_exceptions.ts';
 import { type GroupRate, isOnRate, limitPassed } from '#modules/rules/decide/kind_settings.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
@@ -27,12 +29,11 @@ interface RateRule {
   readonly settings: RuleSettings;
 }
 
-/** A rate is of all events, so only the title of the group is judged. */
-const ANY_EVENT = { inEnvironment: null, inRelease: null, withTag: null };
-const NO_EVENT = { environment: null, release: null, tags: {} };
-
 /** Rules times groups of one service that one run looks at; of more, groups with fewer events are left out. */
 const PAIRS_OF_SERVICE_MAX = 20_000;
+
+/** Counts that may fail before a run ends: one that fails keeps no other from being made. */
+const FAILURES_MAX = 3;
 
 /** Services whose groups one query looks for. */
 const SERVICES_MAX = 200;
@@ -53,18 +54,42 @@ export async function applyGroupRates(runtime: RateRuntime): Promise<void> {
     .filter(({ ruleId }) => wanted.has(ruleId))
     .map((rule) => ({ rule, settings: settingsOf(rule.settings) }))
     .filter(({ settings }) => isOnRate(settings));
-  for (const [minutes, alike] of Map.groupBy(rules, ({ settings }) => settings.rateMinutes)) {
-    const byService = [...Map.groupBy(alike, ({ rule }) => rule.serviceId).values()];
+  const counts = countsInTurns(rules, Math.random());
+  const rulesOf = Map.groupBy(
+    counts.flatMap(({ rules: alike }) => alike),
+    ({ rule }) => rule.serviceId,
+  );
+  const failures: unknown[] = [];
+  for (const { rules: alike, minutes, conditions } of counts) {
+    const byService = [...Map.groupBy(alike, ({ rule }) => rule.serviceId)];
     for (let from = 0; from < byService.length; from += SERVICES_MAX) {
-      await applyWindow(runtime, byService.slice(from, from + SERVICES_MAX).flat(), minutes);
+      const shares = byService.slice(from, from + SERVICES_MAX).map(([serviceId, ofService]): Share => {
+        const groupsMax = Math.ceil(PAIRS_OF_SERVICE_MAX / (rulesOf.get(serviceId)?.length ?? 1));
+        return { serviceId, rules: ofService, groupsMax };
+      });
+      await applyCount(runtime, shares, { minutes, conditions }).catch((error: unknown) => failures.push(error));
+      if (failures.length >= FAILURES_MAX) throw failures[0];
     }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
-async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], minutes: number): Promise<void> {
+/** Part of a service in a count. */
+interface Share {
+  readonly serviceId: Id<'service'>;
+  readonly rules: readonly RateRule[];
+  /** Limit on its groups: the counts of a run share the pairs of the service. */
+  readonly groupsMax: number;
+}
+
+async function applyCount(
+  runtime: RateRuntime,
+  shares: readonly Share[],
+  { minutes, conditions }: Counted,
+): Promise<void> {
   const since = runtime.clock.now().subtract({ minutes });
-  const serviceIds = [...new Set(rules.map(({ rule }) => rule.serviceId))];
-  const active = await runtime.groupRates.listActive(serviceIds, since);
+  const serviceIds = shares.map(({ serviceId }) => serviceId);
+  const active = await runtime.groupRates.listActive(serviceIds, since, conditions);
   if (active.length === 0) return;
   const { groupRates, groupMerges } = storesOf(runtime.db.session());
   const places = new Map(active.map((id, place) => [id, place]));
@@ -74,16 +99,16 @@ async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], min
   );
   const opened = await groupRates.findOpened(
     groups.map(({ id }) => id),
-    rules.map(({ rule }) => rule.ruleId),
+    shares.flatMap(({ rules }) => rules.map(({ rule }) => rule.ruleId)),
   );
-  const asked = await inSlices(askedRates(groups, rules, opened, since));
+  const asked = await inSlices(askedRates(groups, shares, opened, since));
   const scopes = new Map(
     asked.map(({ group, from }): [string, GroupScope] => {
       const { id: groupId, serviceId, mergedIds } = group;
       return [`${groupId} ${from.epochMilliseconds}`, { groupId, serviceId, mergedIds, keptSince: from }];
     }),
   );
-  const counted = await countScopes(runtime, [...scopes.values()]);
+  const counted = await countScopes(runtime, [...scopes.values()], conditions);
   const firings = asked.flatMap(({ rule, settings, group, from }): Firing[] => {
     const rate = counted.get(`${group.id} ${from.epochMilliseconds}`);
     const limit = rate === undefined ? null : limitPassed(settings, rate);
@@ -110,20 +135,19 @@ type Opened = Awaited<ReturnType<Stores['groupRates']['findOpened']>>;
  */
 function* askedRates(
   groups: readonly MergedGroup[],
-  rules: readonly RateRule[],
+  shares: readonly Share[],
   opened: Opened,
   since: Temporal.Instant,
 ): Steps<AskedRate[]> {
   const asked: AskedRate[] = [];
   const groupsOf = Map.groupBy(groups, ({ serviceId }) => serviceId);
-  for (const [serviceId, ofService] of Map.groupBy(rules, ({ rule }) => rule.serviceId)) {
-    const looked = (groupsOf.get(serviceId) ?? []).slice(0, Math.ceil(PAIRS_OF_SERVICE_MAX / ofService.length));
-    for (const group of looked) {
-      for (const { rule, settings } of ofService) {
+  for (const { serviceId, rules, groupsMax } of shares) {
+    for (const group of (groupsOf.get(serviceId) ?? []).slice(0, groupsMax)) {
+      for (const { rule, settings } of rules) {
         const { isOpen = false, endedAt = null } = opened.get(`${rule.ruleId}.${group.id}`) ?? {};
         const concerns =
           isAtLeast(group.level, (rule.config as ExceptionRule).minSeverity) &&
-          meetsConditions({ ...settings, ...ANY_EVENT }, { title: group.title, ...NO_EVENT });
+          isInTitle(settings.withText, group.title);
         if (!isOpen && concerns) asked.push({ rule, settings, group, from: later(since, endedAt) });
       }
       yield;
@@ -142,10 +166,11 @@ function later(a: Temporal.Instant, b: Temporal.Instant | null): Temporal.Instan
 async function countScopes(
   { exceptions }: RateRuntime,
   scopes: readonly GroupScope[],
+  conditions: readonly ColumnCondition[],
 ): Promise<Map<string, GroupRate>> {
   const rates = new Map<string, GroupRate>();
   for (const [ms, alike] of Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds)) {
-    for (const [groupId, rate] of await exceptions.countByGroup(alike)) rates.set(`${groupId} ${ms}`, rate);
+    for (const [groupId, rate] of await exceptions.countByGroup(alike, conditions)) rates.set(`${groupId} ${ms}`, rate);
   }
   return rates;
 }
@@ -159,12 +184,13 @@ function causeOf({ id, title, level }: RatedGroup, { events, users }: GroupRate,
   const { eventsOver, usersOver, rateMinutes } = settings;
   const groupId: Id<'group'> = id;
   const over = limit === 'events' ? `${events} events (> ${eventsOver})` : `${users} users (> ${usersOver})`;
+  const only = eventConditionsOf(settings).map((condition) => conditionText(condition));
   return {
     kind: 'exception',
     exceptionGroupId: groupId,
     title,
     severity: settings.incidentSeverity ?? level,
     details: { groupId, outcome: 'rate', level, events, users, eventsOver, usersOver, rateMinutes },
-    sentence: `${title} had ${over} within ${rateMinutes} min`,
+    sentence: `${title} had ${[over, ...only].join(', ')} within ${rateMinutes} min`,
   };
 }

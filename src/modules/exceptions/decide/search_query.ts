@@ -9,6 +9,11 @@ export type EventCondition =
   | { readonly field: EventField; readonly value: string }
   | { readonly field: 'tag'; readonly key: string; readonly value: string };
 
+/** A condition that is told by columns alone, without the stored event. */
+export type ColumnCondition =
+  | { readonly field: 'env' | 'release'; readonly value: string }
+  | { readonly field: 'tag'; readonly key: string; readonly value: string };
+
 /** Writes a condition as it is searched for. */
 export function conditionText(condition: EventCondition): string {
   const key = condition.field === 'tag' ? `tag.${condition.key}` : condition.field;

@@ -5,6 +5,7 @@ import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import type { EventCondition } from '#modules/exceptions/decide/search_query.ts';
 import {
+  conditionSql,
   type EventOrigin,
   EVENTS,
   groupParameters,
@@ -124,8 +125,6 @@ function render(
     parameters[name] = value;
     return `{${name}:String}`;
   };
-  /** Whether the whole text is the value, in any case, where `*` stands for anything. */
-  const isLike = (column: string, value: string): string => `${column} ILIKE ${parameter(patternOf(value))}`;
   const contains = (text: string, value: string): string => `positionCaseInsensitiveUTF8(${text}, ${value}) > 0`;
   if (environment !== undefined) narrow.push(`environment = ${parameter(environment)}`);
   if (release !== undefined) narrow.push(`release = ${parameter(release)}`);
@@ -135,14 +134,11 @@ function render(
     const stored = (): string => contains('payload', parameter(JSON.stringify(value).slice(1, -1)));
     switch (field) {
       case 'env':
-        narrow.push(isLike('environment', value));
-        break;
       case 'release':
-        narrow.push(isLike('release', value));
+        narrow.push(...conditionSql({ field, value }, parameter));
         break;
       case 'tag':
-        narrow.push(`mapContains(tags, ${parameter(condition.key)})`);
-        narrow.push(isLike(`tags[${parameter(condition.key)}]`, value));
+        narrow.push(...conditionSql({ field, key: condition.key, value }, parameter));
         break;
       case 'user': {
         const key = parameter(value);
@@ -178,11 +174,6 @@ function render(
     }
   }
   return { narrow, wide, parameters };
-}
-
-/** Converts `*` to the wildcard of LIKE, and takes their meaning from LIKE's own. */
-function patternOf(value: string): string {
-  return value.replaceAll(/[\\%_]/g, (mark) => `\\${mark}`).replaceAll('*', '%');
 }
 
 /** A user of the events of a group. The key says by what they are known: `id:42`, `email:a@example.com`. */

@@ -1,4 +1,5 @@
 import { EMPTY_TOTALS, type GroupTotals, type ReleaseCount } from '#modules/exceptions/decide/group_counts.ts';
+import type { ColumnCondition } from '#modules/exceptions/decide/search_query.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -25,6 +26,36 @@ export function groupParameters({ groupId, mergedIds = [] }: GroupScope): Record
 /** Sets of 64 bits are much faster than those of ids or texts; our counts are far too small for collisions. */
 export const EVENTS = 'uniqExact(cityHash64(event_id))';
 export const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
+
+/**
+ * Returns a condition as SQL, for what `matchesWildcard` matches; `parameter` takes a value and returns its place in the
+ * query.
+ */
+export function conditionSql(condition: ColumnCondition, parameter: (value: string) => string): string[] {
+  const isLike = (column: string): string => `${column} ILIKE ${parameter(patternOf(condition.value))}`;
+  if (condition.field !== 'tag') return [isLike(condition.field === 'env' ? 'environment' : 'release')];
+  const key = parameter(condition.key);
+  return [`mapContains(tags, ${key})`, isLike(`tags[${key}]`)];
+}
+
+/** Converts `*` to the wildcard of LIKE, and takes their meaning from LIKE's own. */
+function patternOf(value: string): string {
+  return value.replaceAll(/[\\%_]/g, (mark) => `\\${mark}`).replaceAll('*', '%');
+}
+
+/** Returns the conditions behind others, with their parameters. */
+export function andConditions(conditions: readonly ColumnCondition[]): {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, string>>;
+} {
+  const values: string[] = [];
+  const parameter = (value: string): string => `{condition${values.push(value) - 1}:String}`;
+  const sql = conditions.flatMap((condition) => conditionSql(condition, parameter)).map((text) => ` AND ${text}`);
+  return {
+    sql: sql.join(''),
+    parameters: Object.fromEntries(values.map((value, index) => [`condition${index}`, value])),
+  };
+}
 
 const OF_GROUPS = `service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${since()}`;
 

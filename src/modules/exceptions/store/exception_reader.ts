@@ -5,7 +5,9 @@ import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { type HourlyCounts, queryHourlyCounts, queryRecentActivity } from '#storage/clickhouse/hourly_counts.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import type { ColumnCondition } from '#modules/exceptions/decide/search_query.ts';
 import {
+  andConditions,
   EVENTS,
   ExceptionCounter,
   groupParameters,
@@ -107,23 +109,32 @@ export class ExceptionReader extends ClickHouseStore {
   }
 
   /**
-   * Returns counts by group id; a group without events is absent. Runs one query for all groups whose services keep
-   * events equally long.
+   * Returns counts by group id, of events that meet the conditions; a group without any is absent. Runs one query for
+   * all groups whose services keep events equally long.
    */
-  async countByGroup(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupCounts>> {
+  async countByGroup(
+    scopes: readonly GroupScope[],
+    conditions: readonly ColumnCondition[] = [],
+  ): Promise<Map<Id<'group'>, GroupCounts>> {
     const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
-    const counted = await Promise.all([...bySince].map(([since, alike]) => this.#countSince(since, alike)));
+    const counted = await Promise.all([...bySince].map(([since, alike]) => this.#countSince(since, alike, conditions)));
     return new Map(counted.flat());
   }
 
-  async #countSince(since: number, scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
+  async #countSince(
+    since: number,
+    scopes: readonly GroupScope[],
+    conditions: readonly ColumnCondition[],
+  ): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
+    const { sql, parameters } = andConditions(conditions);
     const groups = new Map(scopes.map(({ groupId }) => [uuidOf(groupId), groupId]));
     const merged = mergedOf(scopes);
     const rows = await this.rows<[group: string, events: string, users: string]>(
       `SELECT ${mergedGroupOf(merged)} AS taker, ${EVENTS}, ${USERS} FROM exception_events
-       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}
+       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}${sql}
        GROUP BY taker`,
       {
+        ...parameters,
         services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
         groups: [...groups.keys(), ...merged.ids],
         merged: merged.ids,

@@ -1,6 +1,7 @@
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { EVENTS } from '#modules/exceptions/store/exception_counter.ts';
+import type { ColumnCondition } from '#modules/exceptions/decide/search_query.ts';
+import { andConditions, EVENTS } from '#modules/exceptions/store/exception_counter.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { anyOf, columns, field, PostgresStore, type Row } from '#storage/postgres/store.ts';
@@ -101,14 +102,22 @@ export class GroupRateReader extends ClickHouseStore {
     this.#ofServiceMin = limits.ofService;
   }
 
-  /** The groups of these services that had an event since then, of each service those with most events. */
-  async listActive(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<Id<'group'>[]> {
+  /**
+   * The groups of these services that had an event since then which meets the conditions, of each service those with
+   * most such events.
+   */
+  async listActive(
+    serviceIds: readonly Id<'service'>[],
+    since: Temporal.Instant,
+    conditions: readonly ColumnCondition[],
+  ): Promise<Id<'group'>[]> {
+    const { sql, parameters } = andConditions(conditions);
     const limit = Math.max(this.#ofServiceMin, Math.floor(this.#groupsMax / serviceIds.length));
     const rows = await this.rows<[group: string]>(
       `SELECT group_id FROM exception_events
-          PREWHERE service_id IN {services:Array(UUID)} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+          PREWHERE service_id IN {services:Array(UUID)} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${sql}
           GROUP BY service_id, group_id ORDER BY ${EVENTS} DESC, group_id LIMIT {limit:UInt32} BY service_id`,
-      { services: serviceIds.map(uuidOf), since: since.epochMilliseconds, limit },
+      { ...parameters, services: serviceIds.map(uuidOf), since: since.epochMilliseconds, limit },
     );
     return rows.map(([uuid]) => idOfUuid('group', uuid));
   }

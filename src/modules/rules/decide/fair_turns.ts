@@ -1,3 +1,8 @@
+import type { Id } from '#kernel/ids.ts';
+import type { ColumnCondition } from '#modules/exceptions/decide/search_query.ts';
+import type { ExceptionRuleSettings } from '#modules/rules/decide/kind_settings.ts';
+import { eventConditionsOf } from '#modules/rules/decide/replay_exceptions.ts';
+
 interface Turns {
   /** Limit on the items that are chosen. */
   readonly most: number;
@@ -19,4 +24,53 @@ export function inFairTurns<Item>(
   const from = Math.floor(turn * waiting.length);
   const first = items.filter((item) => !waitsForLong(item));
   return [...first, ...waiting.slice(from), ...waiting.slice(0, from)].slice(0, most);
+}
+
+/**
+ * Pairs of window and conditions of one service that one run counts: each is a query of its own. Of more, others come in
+ * the next run.
+ */
+const COUNTS_OF_SERVICE_MAX = 20;
+
+/** A window of time, and the conditions on the events that are counted in it. */
+export interface Counted {
+  readonly minutes: number;
+  readonly conditions: readonly ColumnCondition[];
+}
+
+interface Counting {
+  readonly rule: { readonly serviceId: Id<'service'> };
+  readonly settings: ExceptionRuleSettings;
+}
+
+/**
+ * Groups rules by what they count, so that one query counts for all services with such rules. Of each service it takes
+ * no more than `COUNTS_OF_SERVICE_MAX`, from another place each time; the first of each service comes before the second
+ * of any, so that one with many rules delays no other.
+ */
+export function countsInTurns<Rule extends Counting>(
+  rules: readonly Rule[],
+  turn: number,
+): (Counted & { readonly rules: readonly Rule[] })[] {
+  const places = new Map<string, number>();
+  const chosen: Rule[] = [];
+  for (const ofService of Map.groupBy(rules, ({ rule }) => rule.serviceId).values()) {
+    const counts = [...Map.groupBy(ofService, countedBy)];
+    const inTurn = inFairTurns(counts, () => true, { most: COUNTS_OF_SERVICE_MAX, turn });
+    for (const [place, [counted, alike]] of inTurn.entries()) {
+      places.set(counted, Math.min(place, places.get(counted) ?? Infinity));
+      chosen.push(...alike);
+    }
+  }
+  return [...Map.groupBy(chosen, countedBy)]
+    .toSorted(([a], [b]) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
+    .flatMap(([, alike]) => {
+      const [first] = alike;
+      if (first === undefined) return [];
+      return [{ minutes: first.settings.rateMinutes, conditions: eventConditionsOf(first.settings), rules: alike }];
+    });
+}
+
+function countedBy({ settings }: Counting): string {
+  return JSON.stringify([settings.rateMinutes, eventConditionsOf(settings)]);
 }

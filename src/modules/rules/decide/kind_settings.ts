@@ -65,7 +65,10 @@ export interface ExceptionRuleSettings {
   readonly usersOver: number | null;
   readonly rateMinutes: number;
   readonly monitors: MonitorChoice;
-  /** Conditions on the event that makes a group new or brings it back; `*` stands for anything. Null: any event. */
+  /**
+   * Conditions on the event that makes a group new or brings it back, or on each that a rate counts; `*` stands for
+   * anything. Null: any event.
+   */
   readonly inEnvironment: string | null;
   readonly inRelease: string | null;
   /** Tag as `key:value`. */
@@ -93,7 +96,7 @@ export function isOnRate({ eventsOver, usersOver }: Pick<ExceptionRuleSettings, 
   return eventsOver !== null || usersOver !== null;
 }
 
-/** Events and users of a group within `rateMinutes`. */
+/** Events of a group within `rateMinutes` that meet the conditions of the rule, and their users. */
 export interface GroupRate {
   readonly events: number;
   readonly users: number;

@@ -1,3 +1,4 @@
+import type { ColumnCondition } from '#modules/exceptions/decide/search_query.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRuleSettings } from '#modules/rules/decide/kind_settings.ts';
@@ -20,14 +21,34 @@ export function meetsConditions(
 ): boolean {
   if (inEnvironment !== null && !matchesWildcard(environment ?? '', inEnvironment)) return false;
   if (inRelease !== null && !matchesWildcard(release ?? '', inRelease)) return false;
-  if (withText !== null && !title.toLowerCase().includes(withText.toLowerCase())) return false;
-  return withTag === null || hasTag(tags, withTag);
+  if (!isInTitle(withText, title)) return false;
+  return withTag === null || hasTag(tags, splitTag(withTag));
 }
 
-function hasTag(tags: JudgedEvent['tags'], tag: string): boolean {
+export function isInTitle(text: string | null, title: string): boolean {
+  return text === null || title.toLowerCase().includes(text.toLowerCase());
+}
+
+function hasTag(tags: JudgedEvent['tags'], { key, value }: ReturnType<typeof splitTag>): boolean {
+  return Object.hasOwn(tags, key) && matchesWildcard(tags[key] ?? '', value);
+}
+
+function splitTag(tag: string): { readonly key: string; readonly value: string } {
   const colon = tag.indexOf(':');
-  const key = tag.slice(0, colon);
-  return Object.hasOwn(tags, key) && matchesWildcard(tags[key] ?? '', tag.slice(colon + 1));
+  return { key: tag.slice(0, colon), value: tag.slice(colon + 1) };
+}
+
+/** Returns the conditions of a rule on each event that it counts, as a search has them. */
+export function eventConditionsOf({
+  inEnvironment,
+  inRelease,
+  withTag,
+}: Omit<Conditions, 'withText'>): ColumnCondition[] {
+  return [
+    ...(inEnvironment === null ? [] : [{ field: 'env', value: inEnvironment } as const]),
+    ...(inRelease === null ? [] : [{ field: 'release', value: inRelease } as const]),
+    ...(withTag === null ? [] : [{ field: 'tag', ...splitTag(withTag) } as const]),
+  ];
 }
 
 /** A group that began, or came back, at a time. */

@@ -3,7 +3,6 @@ import {
   EXCEPTION_RULE_DEFAULTS,
   type ExceptionRuleSettings,
   guidanceFaults,
-  isOnRate,
   METRIC_RULE_DEFAULTS,
   type MetricRuleSettings,
   MONITOR_CHOICES,
@@ -103,28 +102,32 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
   eventsOver: orNull({
     type: 'integer',
     ...RATE,
-    description: 'a group opens an incident when more events of it have come within rateMinutes; null: no limit',
+    description:
+      'a group opens an incident when more events of it that meet the conditions have come within rateMinutes; null: no limit',
   }),
   usersOver: orNull({
     type: 'integer',
     ...RATE,
-    description: 'a group opens an incident when it has affected more users within rateMinutes; null: no limit',
+    description:
+      'a group opens an incident when events that meet the conditions have affected more users within rateMinutes; null: no limit',
   }),
   rateMinutes: minutes(1),
   monitors: { enum: MONITOR_CHOICES, description: 'whether missed and failed runs of cron monitors open incidents' },
   inEnvironment: orNull({
     ...CONDITION,
-    description: 'only exceptions whose event is of this environment; * stands for anything; null: any',
+    description:
+      'only events of this environment: the one that makes an exception new, or those that a rate counts; * stands for anything; null: any',
   }),
   inRelease: orNull({
     ...CONDITION,
-    description: 'only exceptions whose event is of this release; * stands for anything; null: any',
+    description:
+      'only events of this release: the one that makes an exception new, or those that a rate counts; * stands for anything; null: any',
   }),
   withTag: orNull({
     ...CONDITION,
     pattern: '^[^:\\s]+:.+$',
     description:
-      'only exceptions whose event has this tag, as key:value; * in the value stands for anything; null: any',
+      'only events with this tag, as key:value: the one that makes an exception new, or those that a rate counts; * in the value stands for anything; null: any',
   }),
   withText: orNull({
     ...CONDITION,
@@ -200,7 +203,6 @@ export function parseRuleSettings(
   const wrong = [
     ...(recovery === null ? [] : [recovery]),
     ...conditionFaults(config, stored, path),
-    ...rateFaults(stored, path),
     ...guidanceFaults(stored, path),
   ];
   return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(stored);
@@ -235,18 +237,6 @@ function conditionFaults(
     add('byLabel', `the sides of the ratio have no value of ${byLabel} in common`);
   }
   return faults;
-}
-
-/** Returns the faults of conditions on one event in a rule that counts events. */
-function rateFaults(settings: StoredSettings, path: string): Fault[] {
-  const { eventsOver = null, usersOver = null } = settings;
-  if (!isOnRate({ eventsOver, usersOver })) return [];
-  return (['inEnvironment', 'inRelease', 'withTag'] as const)
-    .filter((field) => (settings[field] ?? null) !== null)
-    .map((field) => ({
-      path: `${path}.${field}`,
-      message: 'is for rules on new exceptions: one on how often they come counts all events, so leave it out',
-    }));
 }
 
 /** Returns the selectors of an expression; none of one that cannot be read, whose fault is told with the config. */

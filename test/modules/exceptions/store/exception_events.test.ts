@@ -4,9 +4,11 @@ import { periodsAt } from '#modules/exceptions/decide/group_counts.ts';
 import { newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts';
+import { eventConditionsOf, meetsConditions } from '#modules/rules/decide/replay_exceptions.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { fileWorld, world } from '#test/kit/world.ts';
 import { whenDeleted } from '#test/kit/when.ts';
 
@@ -91,6 +93,40 @@ test('groups of several services are counted each by what its service keeps', as
   );
   const counts = await reader.countByGroup([one, two]);
   expect([counts.get(one.groupId)!.events, counts.get(two.groupId)!.events]).toEqual([3, 2]);
+});
+
+test('events that meet conditions are those of which the rules on new exceptions say so', async () => {
+  const scope = newScope();
+  const text = fc
+    .array(fc.constantFrom('a', 'B', 'é', 'É', '%', '_', '\\', "'", '\n', '.', '🦊'), { maxLength: 4 })
+    .map((parts) => parts.join(''));
+  const [sent = []] = fc.sample(
+    fc.array(fc.record({ environment: text, release: text, tag: fc.option(text) }), { minLength: 60, maxLength: 60 }),
+    1,
+  );
+  const events = sent.map(({ environment, release, tag }) =>
+    exceptionEvent(NOW, { environment, release, tags: tag === null ? { other: 'a' } : { 'k.1': tag } }),
+  );
+  await writer.insert(
+    events.map((event) => ({ ...scope, event })),
+    newId('job'),
+  );
+  const pattern = fc.option(
+    fc.array(fc.oneof(text, fc.constant('*')), { minLength: 1, maxLength: 3 }).map((all) => all.join('')),
+  );
+  const conditions = fc.record({
+    inEnvironment: pattern,
+    inRelease: pattern,
+    withTag: pattern.map((value) => value && `k.1:${value}`),
+  });
+  await fc.assert(
+    fc.asyncProperty(conditions, async (wanted) => {
+      const counted = await reader.countByGroup([scope], eventConditionsOf(wanted));
+      const met = events.filter((event) => meetsConditions({ ...wanted, withText: null }, { ...event, title: '' }));
+      expect(counted.get(scope.groupId)?.events ?? 0).toBe(met.length);
+    }),
+    { numRuns: slowRuns(1_000) },
+  );
 });
 
 test('events of the oldest and of impossible times are stored in one insert', async () => {

@@ -35,12 +35,12 @@ test('an event that names no environment meets no condition on one, but the one 
   expect(meetsConditions({ ...EXCEPTION_RULE_DEFAULTS, inEnvironment: '*' }, event)).toBe(true);
 });
 
-test('conditions on one event are refused in a rule that counts events', () => {
+test('conditions are for rules on new exceptions and for those that count events; a tag has a key', () => {
   const rule = { kind: 'exception', config: { minSeverity: 'error' } } as const;
-  expect(parseRuleSettings(rule, { eventsOver: 5, inRelease: '2.*', withText: 'x' }, 'settings')).toMatchObject({
-    kind: 'faults',
-    faults: [{ path: 'settings.inRelease' }],
-  });
+  const conditions = { inEnvironment: 'prod*', inRelease: '2.*', withTag: 'a:b', withText: 'x' };
+  for (const settings of [conditions, { ...conditions, eventsOver: 5 }]) {
+    expect(parseRuleSettings(rule, settings, 'settings')).toMatchObject({ kind: 'ok' });
+  }
   expect(parseRuleSettings(rule, { inRelease: '2.*', withTag: 'no colon' }, 'settings')).toMatchObject({
     faults: [{ path: 'settings.withTag' }],
   });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { inFairTurns } from '#modules/rules/decide/fair_turns.ts';
+import { newId } from '#kernel/ids.ts';
+import { countsInTurns, inFairTurns } from '#modules/rules/decide/fair_turns.ts';
+import { RULE_DEFAULTS } from '#modules/rules/decide/rule_settings.ts';
 import fc from '#test/kit/properties.ts';
 
 const waitsForLong = (item: number): boolean => item >= 100;
@@ -28,4 +30,45 @@ test('no more are chosen than may be, and none twice', () => {
       },
     ),
   );
+});
+
+const [mine, yours] = [newId('service'), newId('service')];
+const rateRule = (serviceId: typeof mine, settings: object) => ({
+  rule: { serviceId },
+  settings: { ...RULE_DEFAULTS, eventsOver: 5, ...settings },
+});
+
+test('rules that count the same are one count, whatever their limits, texts and services are', () => {
+  const production = { inEnvironment: 'production', withTag: 'a:b:c' };
+  const counts = countsInTurns(
+    [
+      rateRule(mine, production),
+      rateRule(mine, { ...production, eventsOver: 50, withText: 'x' }),
+      rateRule(yours, production),
+      rateRule(yours, { ...production, rateMinutes: 60 }),
+      rateRule(yours, {}),
+    ],
+    0,
+  );
+  expect(counts.map(({ minutes, rules }) => [minutes, rules.length])).toEqual([
+    [10, 3],
+    [60, 1],
+    [10, 1],
+  ]);
+  expect(counts[0]!.conditions).toEqual([
+    { field: 'env', value: 'production' },
+    { field: 'tag', key: 'a', value: 'b:c' },
+  ]);
+  expect(counts[2]!.conditions).toEqual([]);
+});
+
+test('a service with many conditions delays no other, and each of its rules has its turn', () => {
+  const many = Array.from({ length: 50 }, (_, index) => rateRule(mine, { inRelease: `${index}.*` }));
+  const few = [rateRule(yours, { inRelease: 'x' }), rateRule(yours, { inRelease: 'y' })];
+  const runs = [0, 0.4, 0.8].map((turn) => countsInTurns([...many, ...few], turn));
+  for (const counts of runs) {
+    expect(counts).toHaveLength(22);
+    expect(counts.slice(0, 4).filter(({ rules }) => rules[0]!.rule.serviceId === yours)).toHaveLength(2);
+  }
+  expect(new Set(runs.flat().flatMap(({ rules }) => rules)).size).toBe(52);
 });

@@ -67,20 +67,16 @@ export function ExceptionRuleFields({ values, onChange, errorOf }: ExceptionRule
             error={errorOf('rateMinutes')}
           />
           <p className="dimmed tiny flush">
-            An exception opens an incident when it comes so often, whether it is new or known. One incident is open for
-            it at a time; once that is resolved, events count anew.
+            An exception opens an incident when it comes so often, whether it is new or known. Only events that meet the
+            conditions below count. One incident is open for it at a time; once that is resolved, events count anew.
           </p>
         </>
       )}
-      {!isOnRate && (
-        <>
-          <div className={classes.pair}>
-            {condition('inEnvironment', 'Only of the environment', 'any, or prod*')}
-            {condition('inRelease', 'Only of the release', 'any, or 2.*')}
-          </div>
-          {condition('withTag', 'Only with the tag', 'any, or customer:acme*')}
-        </>
-      )}
+      <div className={classes.pair}>
+        {condition('inEnvironment', 'Only of the environment', 'any, or prod*')}
+        {condition('inRelease', 'Only of the release', 'any, or 2.*')}
+      </div>
+      {condition('withTag', 'Only with the tag', 'any, or customer:acme*')}
       <div className={classes.pair}>
         {condition('withText', 'Only with this in the title', 'any')}
         <NativeSelect

@@ -62,19 +62,21 @@ function exceptionSentences(settings: RuleSettings): string[] {
     ...(inEnvironment === null ? [] : [`of the environment ${isolateBidi(inEnvironment)}`]),
     ...(inRelease === null ? [] : [`of the release ${isolateBidi(inRelease)}`]),
     ...(withTag === null ? [] : [`with the tag ${isolateBidi(withTag)}`]),
-    ...(withText === null ? [] : [`with “${isolateBidi(withText)}” in the title`]),
   ];
+  const inTitle = withText === null ? [] : [`with “${isolateBidi(withText)}” in the title`];
   const limits = [
     ...(eventsOver === null ? [] : [`more than ${countText(eventsOver, 'event')}`]),
     ...(usersOver === null ? [] : [`more than ${countText(usersOver, 'user')}`]),
   ];
+  const isOnRate = limits.length > 0;
+  const only = isOnRate ? inTitle : [...conditions, ...inTitle];
   return [
-    ...(limits.length === 0
-      ? []
-      : [
-          `An exception opens an incident when it has ${limits.join(', or ')} within ${rateMinutes} min, not when it is new.`,
-        ]),
-    ...(conditions.length === 0 ? [] : [`Only exceptions ${conditions.join(', ')}.`]),
+    ...(isOnRate
+      ? [
+          `An exception opens an incident when it has ${[limits.join(', or '), ...conditions].join(', ')} within ${rateMinutes} min, not when it is new.`,
+        ]
+      : []),
+    ...(only.length === 0 ? [] : [`Only exceptions ${only.join(', ')}.`]),
     ...(incidentSeverity === null ? [] : [`Its incidents are of severity ${incidentSeverity}.`]),
     ...(monitors === 'open' ? [] : ['Cron monitors that miss or fail a run open no incident.']),
   ];
