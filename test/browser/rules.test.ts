@@ -127,7 +127,7 @@ inBrowser('rules', () => {
     const config = { metricName: 'http_request_duration_ms', comparator: '>', threshold: 700 };
     await h.expectOk('update_alert_rule', { ruleId, name: 'Slow', config });
     await page.getByText('Somebody else changed this while you were editing.').waitFor();
-    await page.getByText('over 5 min is > 700 ms.').first().waitFor();
+    await page.getByText('over 5 min is above 700 ms.').first().waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Slow');
     await page.getByRole('button', { name: 'Condition: keep yours' }).press('Enter');
     // Whoever moves on by Tab means what they press next.

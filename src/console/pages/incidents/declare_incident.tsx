@@ -10,7 +10,7 @@ import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { CancelButton, faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
-import { PolicyPicker, useOnlyPolicy } from '#console/components/forms/policy_picker.tsx';
+import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { SEVERITIES } from '#console/pages/incidents/incident_filter.ts';
@@ -43,7 +43,7 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
   const [requestKey] = useState(newRequestKey);
   const { form, draft } = useDraftForm<Declared>({
     form: 'declare_incident',
-    base: { ...EMPTY, escalationPolicyId: useOnlyPolicy() ?? '' },
+    base: EMPTY,
     validate: {
       serviceId: (value) => (value === '' ? 'Choose the service that it is about' : null),
       title: (value) =>

@@ -83,7 +83,7 @@ export function Login() {
             Log in
           </Button>
           <Button variant="default" size="md" loading={isLeaving} disabled={attempt.isPending} onClick={leave}>
-            Log in with your organization
+            Use your organization's login
           </Button>
           <Anchor component={Link} to="/reset" size="sm" ta="center">
             Forgot your password?
