@@ -23,7 +23,6 @@ import { retryQuarantined } from '#modules/exceptions/quarantine_events.ts';
 import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
-import { GroupRateReader } from '#modules/exceptions/store/group_rate_store.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
 import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
@@ -113,7 +112,6 @@ export interface WorkerRuntime extends PlaceRuntime, AuditStreamRuntime {
   readonly metricWriter: MetricWriter;
   readonly exceptionWriter: ExceptionWriter;
   readonly exceptions: ExceptionReader;
-  readonly groupRates: GroupRateReader;
   readonly rules: RuleReader;
   readonly missingSeries: MissingSeriesReader;
   readonly expiredRows: ExpiredRows;
@@ -155,7 +153,6 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     metricWriter: new MetricWriter(context.clickhouse),
     exceptionWriter: new ExceptionWriter(context.clickhouse),
     exceptions: new ExceptionReader(context.clickhouse),
-    groupRates: new GroupRateReader(context.clickhouse),
     rules: new RuleReader(context.clickhouse, recentPoints(context)),
     missingSeries: new MissingSeriesReader(context.clickhouse),
     expiredRows: new ExpiredRows(context.clickhouse),

@@ -7,7 +7,7 @@ import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { storesOf } from '#modules/stores.ts';
 import { GroupRateReader } from '#modules/exceptions/store/group_rate_store.ts';
-import { rolesRuntime } from '#test/kit/roles.ts';
+import { type RolesRuntime, rolesRuntime } from '#test/kit/roles.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -41,6 +41,10 @@ async function setting(settings: object): Promise<Setting> {
     apply: () => applyGroupRates(runtime),
     incidents: async () => (await w.expectOk('list_incidents', { serviceId })).incidents,
   };
+}
+
+function withRates({ exceptions }: RolesRuntime, rates: Pick<GroupRateReader, 'listActive'>) {
+  return { countByGroup: exceptions.countByGroup.bind(exceptions), rates };
 }
 
 test('a rule on events opens one incident for the exception that comes too often, and none because one is new', async () => {
@@ -130,14 +134,14 @@ test('a service with many exceptions leaves no other without its rates', async (
   const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'Often', kind: 'exception', config: {} });
   await setOfRule(w, ruleId, { eventsOver: 1, rateMinutes: 10 });
   const runtime = rolesRuntime(w.context);
-  const groupRates = new GroupRateReader(w.context.clickhouse, { groups: 2, ofService: 1 });
+  const rates = new GroupRateReader(w.context.clickhouse, { groups: 2, ofService: 1 });
   await s.arrive(2);
   for (const name of ['a', 'b', 'c']) {
     const sent = { message: name, exceptions: [], fingerprint: [name] };
     const events = Array.from({ length: 5 }, () => exceptionEvent(w.clock.now(), sent));
     await runGroupExceptions(runtime, { orgId: w.orgId, serviceId }, events);
   }
-  await applyGroupRates({ ...runtime, groupRates });
+  await applyGroupRates({ ...runtime, exceptions: withRates(runtime, rates) });
   expect(await s.incidents()).toMatchObject([{ status: 'triggered' }]);
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   expect(incidents).toHaveLength(1);
@@ -149,13 +153,13 @@ test('a count that fails keeps no other from being made, and is told of', async 
   const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'Any', kind: 'exception', config: {} });
   await setOfRule(w, ruleId, { eventsOver: 1, rateMinutes: 10 });
   const runtime = rolesRuntime(w.context);
-  const groupRates: Parameters<typeof applyGroupRates>[0]['groupRates'] = {
+  const exceptions = withRates(runtime, {
     listActive: async (services, since, conditions) => {
       if (conditions.length > 0) throw new Error('timed out');
-      return await runtime.groupRates.listActive(services, since, conditions);
+      return await runtime.exceptions.rates.listActive(services, since, conditions);
     },
-  };
+  });
   await s.arrive(2);
-  await expect(applyGroupRates({ ...runtime, groupRates })).rejects.toThrow('timed out');
+  await expect(applyGroupRates({ ...runtime, exceptions })).rejects.toThrow('timed out');
   expect(await s.incidents()).toMatchObject([{ details: { outcome: 'rate', events: 2 } }]);
 });

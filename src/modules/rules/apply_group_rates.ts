@@ -19,8 +19,7 @@ import type { GroupRateReader, RatedGroup } from '#modules/exceptions/store/grou
 import { inUnitOfWork, type Stores, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface RateRuntime extends UnitOfWorkRuntime {
-  readonly groupRates: Pick<GroupRateReader, 'listActive'>;
-  readonly exceptions: Pick<ExceptionReader, 'countByGroup'>;
+  readonly exceptions: Pick<ExceptionReader, 'countByGroup'> & { readonly rates: Pick<GroupRateReader, 'listActive'> };
   readonly incidentLimit: IncidentLimit;
 }
 
@@ -89,7 +88,7 @@ async function applyCount(
 ): Promise<void> {
   const since = runtime.clock.now().subtract({ minutes });
   const serviceIds = shares.map(({ serviceId }) => serviceId);
-  const active = await runtime.groupRates.listActive(serviceIds, since, conditions);
+  const active = await runtime.exceptions.rates.listActive(serviceIds, since, conditions);
   if (active.length === 0) return;
   const { groupRates, groupMerges } = storesOf(runtime.db.session());
   const places = new Map(active.map((id, place) => [id, place]));
@@ -164,7 +163,7 @@ function later(a: Temporal.Instant, b: Temporal.Instant | null): Temporal.Instan
  * Counts events by group and time: few groups have had an incident within the window, so one query counts nearly all.
  */
 async function countScopes(
-  { exceptions }: RateRuntime,
+  { exceptions }: Pick<RateRuntime, 'exceptions'>,
   scopes: readonly GroupScope[],
   conditions: readonly ColumnCondition[],
 ): Promise<Map<string, GroupRate>> {

@@ -191,6 +191,50 @@ test('a rule with conditions opens incidents for what meets them, of its own sev
   expect(await run(w, replayExceptionRule, editor, replay)).toMatchObject({ since });
 });
 
+test('a replay of a rule on a rate tells each time that an exception came too often', async () => {
+  const settings = { eventsOver: 2, usersOver: 1, rateMinutes: 5, inEnvironment: 'prod*', withText: 'alpha' };
+  const begin = w.clock.now();
+  const groupId = await arrive('Alpha', { environment: 'staging', ...user('1') });
+  const ignoredId = await arrive('AlphaIgnored', { environment: 'production' });
+  const severe = { environment: 'production' };
+  for (const [type, overrides] of [
+    ['Alpha', { ...severe, ...user('1') }],
+    ['Alpha', { ...severe, ...user('1') }],
+    ['Alpha', { environment: 'staging', ...user('2') }],
+    ['Beta', severe],
+    ['Beta', severe],
+    ['Beta', severe],
+    ['AlphaIgnored', severe],
+    ['AlphaIgnored', severe],
+  ] as const)
+    await arrive(type, overrides);
+  const replay = { serviceId, minSeverity: 'error', settings, days: 14 };
+  await w.expectOk('set_exception_status', { groupId: ignoredId, status: 'ignored' });
+  expect(await run(w, replayExceptionRule, editor, replay)).toMatchObject({ incidentCount: 0, incidents: [] });
+  for (const minutes of [1, 10]) {
+    w.clock.advance({ minutes });
+    await arrive('Alpha', { ...severe, ...user('2') });
+    await arrive('Alpha', { ...severe, ...user('3') });
+  }
+  const minute = (minutes: number) =>
+    begin
+      .add({ minutes })
+      .round({ smallestUnit: 'minute', roundingMode: 'floor' })
+      .toString({ smallestUnit: 'millisecond' });
+  const incident = { groupId, outcome: 'rate', severity: 'error', title: expect.stringMatching(/^Alpha:/) };
+  expect(await run(w, replayExceptionRule, editor, replay)).toMatchObject({
+    incidentCount: 2,
+    incidents: [
+      { ...incident, at: minute(11), events: 2, users: 2 },
+      { ...incident, at: minute(1), events: 4, users: 3 },
+    ],
+    isCut: false,
+  });
+  expect(await run(w, replayExceptionRule, editor, { ...replay, minSeverity: 'fatal' })).toMatchObject({
+    incidentCount: 0,
+  });
+});
+
 test('a service assigns its new exceptions and knows where issues are written', async () => {
   const teamId = await w.staff.team();
   const assignmentRules = [{ path: 'src/app.ts', tag: null, assigneeId: teamId }];

@@ -9,6 +9,7 @@ import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
@@ -31,6 +32,10 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import classes from '#console/pages/rules/rule_page.module.css';
+
+const ExceptionReplay = lazyPart(() =>
+  import('#console/pages/exceptions/triage/exception_replay.tsx').then((m) => m.ExceptionReplay),
+);
 
 const route = getRouteApi('/inside/rules/$ruleId');
 
@@ -143,6 +148,13 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
             escalationPolicyId={rule.escalationPolicyId}
           />
         </div>
+      )}
+      {rule.kind === 'exception' && (
+        <ExceptionReplay
+          serviceId={serviceId}
+          minSeverity={valuesOfRule(rule).config['minSeverity']}
+          settings={rule.settings}
+        />
       )}
       <RuleIncidents ruleId={ruleId} />
       {mayEdit && (

@@ -18,6 +18,7 @@ import {
   USERS,
 } from '#modules/exceptions/store/exception_counter.ts';
 import { EventLists, EventSearch } from '#modules/exceptions/store/event_search.ts';
+import { GroupRateReader } from '#modules/exceptions/store/group_rate_store.ts';
 import { ExceptionEventPages } from '#modules/exceptions/store/exception_event_pages.ts';
 
 export interface GroupCounts {
@@ -56,6 +57,7 @@ export class ExceptionReader extends ClickHouseStore {
   readonly pages: ExceptionEventPages;
   readonly lists: EventLists;
   readonly search: EventSearch;
+  readonly rates: GroupRateReader;
 
   constructor(client: ClickHouseClient) {
     super(client);
@@ -63,6 +65,7 @@ export class ExceptionReader extends ClickHouseStore {
     this.pages = new ExceptionEventPages(client);
     this.lists = new EventLists(client);
     this.search = new EventSearch(client);
+    this.rates = new GroupRateReader(client);
   }
 
   /** Counts the events of all groups of the service since then. */

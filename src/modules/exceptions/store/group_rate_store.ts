@@ -1,9 +1,16 @@
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ColumnCondition } from '#modules/exceptions/decide/search_query.ts';
-import { andConditions, EVENTS } from '#modules/exceptions/store/exception_counter.ts';
+import {
+  andConditions,
+  EVENTS,
+  type GroupScope,
+  mergedGroupOf,
+  mergedOf,
+} from '#modules/exceptions/store/exception_counter.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
+import { ClickHouseStore, readLong } from '#storage/clickhouse/read_rows.ts';
 import { anyOf, columns, field, PostgresStore, type Row } from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
 
@@ -53,6 +60,22 @@ export class GroupRateStore extends PostgresStore {
       .execute();
   }
 
+  /**
+   * Lists the groups of a service that had an event since then, but for those that people ignore, last seen first.
+   */
+  async listSeen(serviceId: Id<'service'>, since: Temporal.Instant, limit: number): Promise<RatedGroup[]> {
+    return await this.selectFrom('exception_groups as g')
+      .select(columns(ExceptionGroupEntity, 'g', SHOWN))
+      .where('g.service_id', '=', serviceId)
+      .where('g.last_seen_at', '>=', since)
+      .where('g.merged_into_id', 'is', null)
+      .where('g.status', '<>', 'ignored')
+      .orderBy('g.last_seen_at', 'desc')
+      .orderBy('g.id')
+      .limit(limit)
+      .execute();
+  }
+
   /** Returns what was opened, by its key, by itself or in a storm; a key without anything is absent. */
   async findOpened(groupIds: readonly Id<'group'>[], ruleIds: readonly Id<'rule'>[]): Promise<Map<string, Opened>> {
     const { db } = this;
@@ -78,6 +101,30 @@ export class GroupRateStore extends PostgresStore {
     return new Map(rows.map(({ key, isOpen, endedAt }) => [key, { isOpen, endedAt }]));
   }
 }
+
+/** What a rate has to exceed, and within which time. */
+interface RateLimits {
+  readonly eventsOver: number | null;
+  readonly usersOver: number | null;
+  readonly rateMinutes: number;
+}
+
+/** A minute from which on the events or users of a group within the window, that minute included, were over a limit. */
+export interface RateRise {
+  readonly at: Temporal.Instant;
+  readonly events: number;
+  /** Null for a rate without a limit on users, for which they are not counted. */
+  readonly users: number | null;
+}
+
+interface GroupRises {
+  /** Total, including those that are not listed. */
+  readonly total: number;
+  /** Newest first. */
+  readonly newest: readonly RateRise[];
+}
+
+const MINUTE_MS = 60_000;
 
 /** Groups of one window that are looked at more closely, shared by the services that are asked for at once. */
 const GROUPS_MAX = 5_000;
@@ -121,4 +168,100 @@ export class GroupRateReader extends ClickHouseStore {
     );
     return rows.map(([uuid]) => idOfUuid('group', uuid));
   }
+
+  /**
+   * Returns when the rates of these groups rose over a limit, minute by minute, once until they have fallen to it again;
+   * a group that never did is absent. Events that came before the groups are kept since do not count. Throws
+   * `invalid_input` for more events than one query may read.
+   */
+  async listRises(
+    scopes: readonly GroupScope[],
+    { eventsOver, usersOver, rateMinutes }: RateLimits,
+    conditions: readonly ColumnCondition[],
+    newestMax: number,
+  ): Promise<Map<Id<'group'>, GroupRises>> {
+    const [first] = scopes;
+    if (first === undefined) return new Map();
+    const merged = mergedOf(scopes);
+    const { sql, parameters } = andConditions(conditions);
+    // An event is of one user, so the events of all users are those of the group.
+    const user = usersOver === null ? '0' : "if(user_key = '', 0, cityHash64(user_key))";
+    const isOver = [
+      ...(eventsOver === null ? [] : ['events > {eventsOver:Int64}']),
+      ...(usersOver === null ? [] : ['users > {usersOver:Int64}']),
+    ].join(' OR ');
+    const rows = await readLong<
+      [group: string, total: string, newest: [minute: string, events: string, users: string][]]
+    >(
+      this.client,
+      {
+        sql: `SELECT taker, count(), arraySlice(arrayReverseSort(groupArray((minute, events, users))), 1, {newest:UInt32})
+          FROM (
+            SELECT *, ${isOver} AS is_over,
+              lagInFrame(is_over, 1, 0) OVER (PARTITION BY taker ORDER BY minute
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS was_over
+            FROM (
+              SELECT taker, minute, sum(more_events) OVER so_far AS events, sum(more_users) OVER so_far AS users
+              FROM (
+                SELECT taker, change.1 AS minute, sum(change.2) AS more_events, sum(change.3) AS more_users
+                FROM (
+                  SELECT taker, user, arraySort(groupArray((minute, sent))) AS seen, arrayMap(s -> s.1, seen) AS minutes
+                  FROM (
+                    SELECT ${mergedGroupOf(merged)} AS taker, ${user} AS user,
+                      intDiv(toUnixTimestamp64Milli(at), ${MINUTE_MS}) AS minute, toInt64(${EVENTS}) AS sent
+                    FROM exception_events
+                    PREWHERE service_id = {service:UUID} AND group_id IN {groups:Array(UUID)}
+                      AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${sql}
+                    GROUP BY taker, user, minute
+                  )
+                  GROUP BY taker, user
+                )
+                ARRAY JOIN arrayConcat(
+                  arrayMap(s -> (s.1, s.2, toInt64(0)), seen),
+                  arrayMap(s -> (s.1 + {minutes:Int64}, -s.2, toInt64(0)), seen),
+                  if(user = 0, [], arrayMap(m -> (m, toInt64(0), toInt64(1)), arrayFilter(
+                    (m, before) -> m - before > {minutes:Int64}, minutes, arrayPushFront(arrayPopBack(minutes), -1000000)))),
+                  if(user = 0, [], arrayMap(m -> (m + {minutes:Int64}, toInt64(0), toInt64(-1)), arrayFilter(
+                    (m, next) -> next - m > {minutes:Int64}, minutes, arrayPushBack(arrayPopFront(minutes), 1000000000))))
+                ) AS change
+                GROUP BY taker, minute
+              )
+              WINDOW so_far AS (PARTITION BY taker ORDER BY minute ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+            )
+          )
+          WHERE is_over AND NOT was_over GROUP BY taker`,
+        parameters: {
+          ...parameters,
+          service: uuidOf(first.serviceId),
+          groups: [...scopes.map(({ groupId }) => uuidOf(groupId)), ...merged.ids],
+          merged: merged.ids,
+          takers: merged.takers,
+          since: first.keptSince.epochMilliseconds,
+          minutes: rateMinutes,
+          eventsOver: eventsOver ?? 0,
+          usersOver: usersOver ?? 0,
+          newest: newestMax,
+        },
+      },
+      tooManyEvents,
+    );
+    return new Map(
+      rows.map(([uuid, total, newest]) => [
+        idOfUuid('group', uuid),
+        {
+          total: Number(total),
+          newest: newest.map(([minute, events, users]) => ({
+            at: fromEpochMilliseconds(Number(minute) * MINUTE_MS),
+            events: Number(events),
+            users: usersOver === null ? null : Number(users),
+          })),
+        },
+      ]),
+    );
+  }
+}
+
+function tooManyEvents() {
+  const message = 'this service has too many exceptions for so many days: take fewer days, or narrow the conditions';
+  return invalidInput([{ path: 'days', message }]);
 }

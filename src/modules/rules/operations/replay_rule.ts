@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { inSlices } from '#kernel/cooperative_task.ts';
-import { invalidInput, notFound } from '#kernel/errors.ts';
+import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import { fromEpochMilliseconds, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { type PagingRun, type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
@@ -28,8 +28,9 @@ import { readHistory, REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rul
 import type { PolicyOfTeam } from '#modules/rules/store/rule_search.ts';
 import { RuleSettingsInput } from '#modules/rules/view.ts';
 import { namesPerson } from '#modules/schedules/decide/layered_shifts.ts';
-import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
+import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
+import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
+import { eventConditionsOf, isInTitle, replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
 
 const PEOPLE_MAX = 50;
 
@@ -252,7 +253,7 @@ const SHOWN_MAX = 20;
 export const replayExceptionRule = defineOperation({
   name: 'replay_exception_rule',
   summary:
-    'Say which incidents a rule on new exceptions would have opened in the last days: one for each exception that began, and for each return after it was resolved, judged by the first stored event of the exception within them. Storms and limits on incidents would have made them fewer.',
+    'Say which incidents a rule on exceptions would have opened in the last days: one for each exception that began or came back after it was resolved, judged by its first stored event within them; on a rate, one each time that the rate of an exception that is not ignored now rose above the limit, until it had fallen to it again. Storms and limits on incidents would have made them fewer.',
   permission: 'oncall:view',
   effect: 'read',
   input: StrictObject({
@@ -268,24 +269,28 @@ export const replayExceptionRule = defineOperation({
       Type.Object({
         groupId: IdText,
         title: Type.String(),
-        outcome: Type.Enum(['new', 'regression']),
+        outcome: Type.Enum(['new', 'regression', 'rate']),
         severity: Type.Enum([...LEVELS]),
         at: Timestamp,
+        events: Type.Optional(Type.Integer({ description: 'of a rate: events within rateMinutes' })),
+        users: Type.Optional(nullable(Type.Integer({ description: 'of a rate with a limit on users' }))),
       }),
       { description: `the newest ${SHOWN_MAX}` },
     ),
-    isCut: Type.Boolean({ description: `whether there were more than ${GROUPS_MAX} exceptions to judge` }),
+    isCut: Type.Boolean({
+      description: `whether there were more than ${GROUPS_MAX} exceptions to judge: the others are left out`,
+    }),
   }),
   example: { minSeverity: 'error', settings: { inEnvironment: 'prod*', withTag: 'customer:acme' }, days: 14 },
-  async handle({ serviceId, minSeverity, settings, days }, { caller, stores, exceptions, now }) {
+  async handle({ serviceId, minSeverity, settings, days }, context) {
+    const { caller, stores, exceptions, now } = context;
     const config = { minSeverity };
     const complete = settingsOf(unwrap(parseRuleSettings({ kind: 'exception', config }, settings ?? {}, 'settings')));
-    if (isOnRate(complete)) {
-      const message = 'rules on how often exceptions come are not replayed: leave out eventsOver and usersOver';
-      throw invalidInput([{ path: 'settings', message }]);
-    }
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 24 * Math.min(days, service.retentionExceptions) });
+    if (isOnRate(complete)) {
+      return await replayRates({ serviceId: service.id, minSeverity, settings: complete, since }, context);
+    }
     const [groups, firstEvents] = await Promise.all([
       stores.groupReleases.listBegunOrBack(service.id, since, GROUPS_MAX + 1),
       exceptions.lists.listFirst(service.id, since, GROUPS_MAX),
@@ -299,3 +304,38 @@ export const replayExceptionRule = defineOperation({
     };
   },
 });
+
+interface RateReplay {
+  readonly serviceId: Id<'service'>;
+  readonly minSeverity: Level;
+  readonly settings: RuleSettings;
+  readonly since: Temporal.Instant;
+}
+
+/** Replays a rule on a rate over the groups that were seen last, with their titles and levels of today. */
+async function replayRates(
+  { serviceId, minSeverity, settings, since }: RateReplay,
+  { stores, exceptions }: Pick<ActionContext, 'stores' | 'exceptions'>,
+) {
+  const seen = await stores.groupRates.listSeen(serviceId, since, GROUPS_MAX + 1);
+  const judged = seen
+    .slice(0, GROUPS_MAX)
+    .filter(({ level, title }) => isAtLeast(level, minSeverity) && isInTitle(settings.withText, title));
+  const groups = await stores.groupMerges.withMerged(judged);
+  const scopes = groups.map(({ id: groupId, mergedIds }) => ({ serviceId, groupId, mergedIds, keptSince: since }));
+  const rises = await exceptions.rates.listRises(scopes, settings, eventConditionsOf(settings), SHOWN_MAX);
+  const incidents = groups.flatMap(({ id: groupId, title, level }) =>
+    (rises.get(groupId)?.newest ?? []).map((rise) => {
+      return { groupId, title, outcome: 'rate' as const, severity: settings.incidentSeverity ?? level, ...rise };
+    }),
+  );
+  return {
+    since: toTimestamp(since),
+    incidentCount: [...rises.values()].reduce((sum, { total }) => sum + total, 0),
+    incidents: incidents
+      .toSorted((a, b) => b.at.epochMilliseconds - a.at.epochMilliseconds)
+      .slice(0, SHOWN_MAX)
+      .map(({ at, ...incident }) => ({ ...incident, at: toTimestamp(at) })),
+    isCut: seen.length > GROUPS_MAX,
+  };
+}

@@ -129,6 +129,71 @@ test('events that meet conditions are those of which the rules on new exceptions
   );
 });
 
+/** Tells the minutes at which the rate of events or users rises over a limit, minute by minute, as the words say it. */
+function risesOf(
+  events: readonly { readonly minute: number; readonly user: string }[],
+  { eventsOver, usersOver, rateMinutes }: { eventsOver: number | null; usersOver: number | null; rateMinutes: number },
+) {
+  const rises: { minute: number; events: number; users: number | null }[] = [];
+  let wasOver = false;
+  for (let minute = 0; minute < 40; minute += 1) {
+    const within = events.filter((event) => event.minute <= minute && event.minute > minute - rateMinutes);
+    const users = new Set(within.flatMap(({ user }) => (user === '' ? [] : [user]))).size;
+    const isOver = (eventsOver !== null && within.length > eventsOver) || (usersOver !== null && users > usersOver);
+    if (isOver && !wasOver) rises.push({ minute, events: within.length, users: usersOver === null ? null : users });
+    wasOver = isOver;
+  }
+  return rises;
+}
+
+test('a replay of rates finds each rise over a limit, as counting minute by minute does', async () => {
+  const since = NOW.subtract({ minutes: 40 });
+  const over = fc.option(fc.integer({ min: 0, max: 4 }));
+  const limits = fc
+    .record({ eventsOver: over, usersOver: over, rateMinutes: fc.integer({ min: 1, max: 12 }) })
+    .filter(({ eventsOver, usersOver }) => eventsOver !== null || usersOver !== null);
+  const sent = fc.array(
+    fc.record({
+      minute: fc.nat(29),
+      second: fc.nat(59),
+      user: fc.constantFrom('', 'a', 'b', 'c', 'd'),
+      group: fc.nat(2),
+      environment: fc.constantFrom('production', 'staging'),
+    }),
+    { maxLength: 60 },
+  );
+  await fc.assert(
+    fc.asyncProperty(sent, limits, async (all, limit) => {
+      const service = newId('service');
+      const [one, part, other] = [0, 1, 2].map(() => ({ ...newScope(service), keptSince: since }));
+      const places = [one!, part!, other!];
+      const rows = all.map(({ minute, second, user, group, environment }) => {
+        const at = since.add({ minutes: minute, seconds: second });
+        const known = user === '' ? null : { id: user, email: null, username: null, ip: null };
+        return { ...places[group]!, event: exceptionEvent(at, { environment, user: known }) };
+      });
+      await writer.insert(rows, newId('job'));
+      const scopes = [{ ...one!, mergedIds: [part!.groupId] }, other!];
+      const rises = await reader.rates.listRises(scopes, limit, [{ field: 'env', value: 'prod*' }], 2);
+      for (const [groups, scope] of [
+        [[0, 1], one!],
+        [[2], other!],
+      ] as const) {
+        const counted = all.filter(
+          ({ group, environment }) => environment === 'production' && groups.some((place) => place === group),
+        );
+        const expected = risesOf(counted, limit);
+        const { total = 0, newest = [] } = rises.get(scope.groupId) ?? {};
+        expect(total).toBe(expected.length);
+        expect(newest.map(({ at, ...rise }) => ({ minute: since.until(at).total('minutes'), ...rise }))).toEqual(
+          expected.toReversed().slice(0, 2),
+        );
+      }
+    }),
+    { numRuns: slowRuns(800) },
+  );
+});
+
 test('events of the oldest and of impossible times are stored in one insert', async () => {
   const { clickhouse } = (await world()).context;
   const scope = { ...newScope(), keptSince: NOW.subtract({ hours: 24 * 1_000 }) };

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
+import { isApiError } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -18,29 +19,32 @@ interface ExceptionReplayProps {
   readonly settings: StoredSettings;
 }
 
+const OUTCOMES = { new: 'new', regression: 'came back' } as const;
+
 const DAYS = 14;
 const DEBOUNCE_MS = 400;
 const SHOWN = 8;
 
-/** Card of the incidents that a rule on new exceptions would have opened in the last days. */
+/** Card of the incidents that a rule on exceptions would have opened in the last days. */
 export function ExceptionReplay({ serviceId, minSeverity, settings }: ExceptionReplayProps) {
   const { orgId } = useOrganization().org;
   const level: Level = LEVELS.find((name) => name === minSeverity) ?? 'error';
   const [wanted] = useDebouncedValue({ serviceId, minSeverity: level, settings }, DEBOUNCE_MS);
   const isOnRate = [settings.eventsOver, settings.usersOver].some((limit) => limit != null);
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     ...actionQuery(orgId, 'rules', 'replay_exception_rule', { ...wanted, days: DAYS }),
-    enabled: !isOnRate,
     placeholderData: keepPreviousData,
     retry: false,
   });
-  if (isOnRate || data === undefined) return null;
-  const { incidentCount, incidents } = data;
+  const tooMuch = isApiError(error, 400) && error.faults.find(({ path }) => path === 'days')?.message;
+  if (tooMuch) return <Card title="What it would have done" about={`It cannot be shown: ${tooMuch}.`} />;
+  if (data === undefined) return null;
+  const { incidentCount, incidents, isCut } = data;
   return (
     <Card
       title={`It would have opened ${countText(incidentCount, 'incident')}`}
-      about={`In the last ${DAYS} days, as far as events are kept. Storms and what is resolved by hand are not counted.`}
-      rows={incidents.slice(0, SHOWN).map(({ groupId, title, outcome, severity, at }) => (
+      about={`In the last ${DAYS} days, as far as events are kept. ${isOnRate ? 'Opened each time an exception came too often, until it no longer did. ' : ''}Storms and what is resolved by hand are not counted.`}
+      rows={incidents.slice(0, SHOWN).map(({ groupId, title, outcome, severity, at, events = 0, users = null }) => (
         <Row
           key={`${groupId} ${at}`}
           title={
@@ -50,7 +54,10 @@ export function ExceptionReplay({ serviceId, minSeverity, settings }: ExceptionR
           }
           sub={
             <>
-              {outcome === 'new' ? 'new' : 'came back'}, {severity}, <Timestamp at={at} />
+              {outcome === 'rate'
+                ? [countText(events, 'event'), ...(users === null ? [] : [countText(users, 'user')])].join(' and ')
+                : OUTCOMES[outcome]}
+              , {severity}, <Timestamp at={at} />
             </>
           }
         />
@@ -59,6 +66,11 @@ export function ExceptionReplay({ serviceId, minSeverity, settings }: ExceptionR
       {incidentCount > SHOWN && (
         <Text size="sm" c="dimmed">
           The newest {SHOWN} are shown.
+        </Text>
+      )}
+      {isCut && (
+        <Text size="sm" c="dimmed">
+          This service has too many exceptions to judge them all: the older ones are left out.
         </Text>
       )}
     </Card>
