@@ -234,7 +234,12 @@ function Sentence({ values }: { readonly values: RuleValues }) {
 function shown(field: keyof RuleValues, value: unknown, values: RuleValues): string {
   const { kind } = values;
   if (field === 'config') return ruleSentence({ ...values, config: value as RuleValues['config'] }) ?? 'not complete';
-  if (field === 'settings') return settingSentences(kind, settingsOfValues(kind, value as SettingValues)).join(' ');
+  if (field === 'settings') {
+    const settings = value as SettingValues;
+    return [ruleSentence({ ...values, settings }), ...settingSentences(kind, settingsOfValues(kind, settings))].join(
+      ' ',
+    );
+  }
   if (field === 'enabled') return value === true ? 'on' : 'off';
   return typeof value === 'string' && value !== '' ? value : 'none';
 }

@@ -1,7 +1,11 @@
 import type { Rule } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
-import { type SettingValues, valuesOfSettings } from '#console/pages/rules/settings/setting_values.ts';
+import {
+  type SettingValues,
+  settingsOfValues,
+  valuesOfSettings,
+} from '#console/pages/rules/settings/setting_values.ts';
 import {
   conditionText,
   configFieldsOf,
@@ -90,7 +94,11 @@ export function ruleSentence({
   const sent = sentConfig(config);
   const isComplete = Object.values(sent).every((value) => String(value).trim() !== '' && value !== '-');
   if (!isComplete) return null;
-  const written = conditionText({ kind, config: sent as unknown as RuleConfig })
+  const written = conditionText({
+    kind,
+    config: sent as unknown as RuleConfig,
+    settings: settingsOfValues(kind, settings),
+  })
     .replace(/^When /, '')
     .replace(/\.$/, '');
   const does = escalationPolicyId === null ? 'Opens an incident and pages nobody' : 'Pages';

@@ -102,7 +102,7 @@ export class GroupRateStore extends PostgresStore {
   }
 }
 
-/** What a rate has to exceed, and within which time. */
+/** Limits on the events and users of a group within a time. */
 interface RateLimits {
   readonly eventsOver: number | null;
   readonly usersOver: number | null;

@@ -1,4 +1,5 @@
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
+import type { ExceptionRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 
 /** A property of a config, as JSON schema. */
 export interface ConfigSchema {
@@ -30,7 +31,8 @@ export interface RuleKindDeclaration<Config extends object> {
   readonly labels: { readonly [Name in keyof Config]: string };
   /** Property that holds a metric's name with its label selector; rules of this kind look at points of that metric. */
   readonly selector?: string;
-  condition(config: Config): string;
+  /** Says when a rule fires; without settings, as by their defaults. */
+  condition(config: Config, settings: Partial<ExceptionRuleSettings>): string;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ConfigSchema, RuleKindDeclaration } from '#modules/rules/decide/rule_kind.ts';
 import { METRIC_THRESHOLD } from '#modules/rules/decide/metric_threshold.ts';
+import { EXCEPTION_RULE_DEFAULTS, type ExceptionRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import { keysOf } from '#kernel/records.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
@@ -20,8 +21,26 @@ const EXCEPTION: RuleKindDeclaration<ExceptionRule> = {
   propertiesText: 'minSeverity',
   defaults: { minSeverity: 'error' },
   labels: { minSeverity: 'At least this severe' },
-  condition: ({ minSeverity }) => `When a new exception, or one that came back, is at least "${minSeverity}".`,
+  condition: exceptionText,
 };
+
+function exceptionText({ minSeverity }: ExceptionRule, stored: Partial<ExceptionRuleSettings>): string {
+  const settings = { ...EXCEPTION_RULE_DEFAULTS, ...stored };
+  const conditions = Object.entries({
+    'of the environment': settings.inEnvironment,
+    'of the release': settings.inRelease,
+    'with the tag': settings.withTag,
+    'with the title': settings.withText && `*${settings.withText}*`,
+  }).flatMap(([words, text]) => (text === null ? [] : [`, ${words} "${text}"`]));
+  const limits = Object.entries({ event: settings.eventsOver, user: settings.usersOver }).flatMap(([noun, over]) =>
+    over === null ? [] : [`more than ${over.toLocaleString('en')} ${noun}${over === 1 ? '' : 's'}`],
+  );
+  const when =
+    limits.length === 0
+      ? `a new exception, or one that came back, is at least "${minSeverity}"`
+      : `an exception that is at least "${minSeverity}" has ${limits.join(' or ')} within ${settings.rateMinutes} min`;
+  return `When ${when}${conditions.join('')}.`;
+}
 
 /** Statuses of a rule. `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule. */
 export const RULE_STATUSES = ['active', 'disabled', 'capability_disabled'] as const;
@@ -82,11 +101,12 @@ export function configFieldsOf(kind: RuleKind): readonly ConfigField[] {
 interface Condition {
   readonly kind: RuleKind;
   readonly config: RuleConfig;
+  readonly settings?: Partial<ExceptionRuleSettings> | null | undefined;
 }
 
-export function conditionText({ kind, config }: Condition): string {
+export function conditionText({ kind, config, settings }: Condition): string {
   const declaration: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
-  return declaration.condition(config);
+  return declaration.condition(config, settings ?? {});
 }
 
 /** Returns the metric whose points a rule looks at, with its label selector; null for a rule that looks at none. */

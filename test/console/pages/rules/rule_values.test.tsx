@@ -21,6 +21,10 @@ test('the fields of a rule are one sentence that says how long each of its times
   expect(ruleSentence(values({ kind: 'exception', config: { minSeverity: 'fatal' } }))).toBe(
     'Opens an incident and pages nobody when a new exception, or one that came back, is at least "fatal".',
   );
+  const settings = { ...values().settings, usersOver: 20, inEnvironment: ' prod* ' };
+  expect(ruleSentence(values({ kind: 'exception', config: { minSeverity: 'error' }, settings }))).toBe(
+    'Opens an incident and pages nobody when an exception that is at least "error" has more than 20 users within 10 min, of the environment "prod*".',
+  );
 });
 
 test('there is no sentence until the fields are complete', () => {

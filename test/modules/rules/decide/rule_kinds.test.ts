@@ -78,3 +78,17 @@ test('the condition of a rule reads as a sentence', () => {
   expect(conditionText(exception)).toBe('When a new exception, or one that came back, is at least "fatal".');
   expect(metricOf(exception)).toBe(null);
 });
+
+test('the condition of a rule on exceptions names its limits and its conditions', () => {
+  const exception = { kind: 'exception', config: { minSeverity: 'error' } } as const;
+  const textOf = (settings: object) => conditionText({ ...exception, settings });
+  expect(textOf({ inEnvironment: 'prod*', withText: 'refund' })).toBe(
+    'When a new exception, or one that came back, is at least "error", of the environment "prod*", with the title "*refund*".',
+  );
+  expect(textOf({ eventsOver: 1, rateMinutes: 5 })).toBe(
+    'When an exception that is at least "error" has more than 1 event within 5 min.',
+  );
+  expect(textOf({ eventsOver: 5_000, usersOver: 20, inRelease: '2.*', withTag: 'customer:acme' })).toBe(
+    'When an exception that is at least "error" has more than 5,000 events or more than 20 users within 10 min, of the release "2.*", with the tag "customer:acme".',
+  );
+});

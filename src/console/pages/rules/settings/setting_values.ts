@@ -1,5 +1,3 @@
-import { isolateBidi } from '#console/components/text/bidi.ts';
-import { countText } from '#console/pages/exceptions/count_text.ts';
 import {
   hasSetting,
   RULE_DEFAULTS,
@@ -56,27 +54,8 @@ export function settingSentences(kind: RuleKind, stored: StoredSettings): string
 }
 
 function exceptionSentences(settings: RuleSettings): string[] {
-  const { eventsOver, usersOver, rateMinutes, monitors } = settings;
-  const { inEnvironment, inRelease, withTag, withText, incidentSeverity } = settings;
-  const conditions = [
-    ...(inEnvironment === null ? [] : [`of the environment ${isolateBidi(inEnvironment)}`]),
-    ...(inRelease === null ? [] : [`of the release ${isolateBidi(inRelease)}`]),
-    ...(withTag === null ? [] : [`with the tag ${isolateBidi(withTag)}`]),
-  ];
-  const inTitle = withText === null ? [] : [`with “${isolateBidi(withText)}” in the title`];
-  const limits = [
-    ...(eventsOver === null ? [] : [`more than ${countText(eventsOver, 'event')}`]),
-    ...(usersOver === null ? [] : [`more than ${countText(usersOver, 'user')}`]),
-  ];
-  const isOnRate = limits.length > 0;
-  const only = isOnRate ? inTitle : [...conditions, ...inTitle];
+  const { monitors, incidentSeverity } = settings;
   return [
-    ...(isOnRate
-      ? [
-          `An exception opens an incident when it has ${[limits.join(', or '), ...conditions].join(', ')} within ${rateMinutes} min, not when it is new.`,
-        ]
-      : []),
-    ...(only.length === 0 ? [] : [`Only exceptions ${only.join(', ')}.`]),
     ...(incidentSeverity === null ? [] : [`Its incidents are of severity ${incidentSeverity}.`]),
     ...(monitors === 'open' ? [] : ['Cron monitors that miss or fail a run open no incident.']),
   ];
