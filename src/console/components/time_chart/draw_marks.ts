@@ -64,11 +64,12 @@ export function drawForeground(chart: uPlot, { markers, threshold }: Marks): voi
     const tones = new Set(lines.map((index) => shown[index]?.tone ?? 'gray'));
     const [x, y] = [at * devicePixelRatio, bbox.top + 8 * devicePixelRatio];
     disc(ctx, toneColor(WORST_FIRST.find((tone) => tones.has(tone)) ?? 'gray'), [x, y], COUNT_PX);
-    setFont(ctx, lines.length > 9 ? 8 : 10);
+    setFont(ctx, lines.length > 9 ? 7 : 9);
     ctx.textAlign = 'center';
     ctx.textBaseline = 'middle';
     ctx.fillStyle = themeColor('--t-surface');
-    ctx.fillText(lines.length > 99 ? '99' : String(lines.length), x, y + 0.5 * devicePixelRatio);
+    // As a multiple: a bare number beside #2 would be that of an incident.
+    ctx.fillText(lines.length > 99 ? '99×' : `${lines.length}×`, x, y + 0.5 * devicePixelRatio);
   }
   ctx.restore();
 }

@@ -216,7 +216,8 @@ export function Answers({ incident, onNote }: AnswersProps) {
         </Button>
       )}
       <Button variant="default" aria-label="Write a note" title="Write a note" onClick={onNote}>
-        <IconPencil size={20} stroke={1.75} aria-hidden />
+        <IconPencil size={20} stroke={1.75} aria-hidden data-phone-only />
+        <span>Note</span>
       </Button>
       {isHandingOver && <HandOver incident={incident} onClose={() => setIsHandingOver(false)} />}
     </ItemActions>

@@ -1,6 +1,7 @@
 import { SegmentedControl, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
@@ -107,7 +108,12 @@ export function RuleReplay(props: RuleReplayProps) {
   return (
     <section className={`${classes.replay} panel`} aria-label={title}>
       <div className={`${classes.head} row wraps spaced apart`}>
-        <h2>{title}</h2>
+        <h2 className="grow">{title}</h2>
+        {ruleId !== undefined && (
+          <Link to="/explore" search={{ service: serviceId, metric: metricName, agg: aggregation }}>
+            In Metrics
+          </Link>
+        )}
         <SegmentedControl
           size="xs"
           aria-label="Days"

@@ -13,6 +13,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
+import classes from '#console/pages/services/overview_cards.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { SERVICE_GROUPS, SERVICE_INCIDENTS } from '#modules/pages/decide/page_queries.ts';
 
@@ -33,7 +34,7 @@ export function OpenIncidentsCard({ serviceId }: OfService) {
         <Row
           key={incidentId}
           title={
-            <Link to="/incidents/$incidentId" params={{ incidentId }}>
+            <Link to="/incidents/$incidentId" params={{ incidentId }} className={classes.title}>
               <Name>{`#${number} ${title}`}</Name>
             </Link>
           }
@@ -92,7 +93,7 @@ function ExceptionLine({ group, isNewest }: { readonly group: ExceptionGroup; re
   return (
     <Row
       title={
-        <Link to="/exceptions/$groupId" params={{ groupId }}>
+        <Link to="/exceptions/$groupId" params={{ groupId }} className={classes.title}>
           <Name>{title}</Name>
         </Link>
       }

@@ -105,7 +105,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
         <Name>{createdBy.name}</Name>
       ),
   },
-  { id: 'permissions', title: 'May', cell: ({ permissions, kind }) => permissionsText(permissions, kind) },
+  { id: 'permissions', title: 'May do', cell: ({ permissions, kind }) => permissionsText(permissions, kind) },
   {
     id: 'used',
     title: 'Last used',

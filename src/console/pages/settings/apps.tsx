@@ -85,7 +85,7 @@ const columnsWith = (onEnd: (connection: Connection) => void): Column<Connection
   { id: 'user', title: 'Acts as', sortBy: ({ user }) => user.name, cell: ({ user }) => <Name>{user.name}</Name> },
   {
     id: 'access',
-    title: 'May',
+    title: 'May do',
     cell: ({ access }) =>
       access === 'read_only' ? <Status tone="gray">read only</Status> : <Status tone="amber">make changes</Status>,
   },
