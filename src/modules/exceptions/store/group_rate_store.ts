@@ -184,6 +184,16 @@ export class GroupRateReader extends ClickHouseStore {
     if (first === undefined) return new Map();
     const merged = mergedOf(scopes);
     const { sql, parameters } = andConditions(conditions);
+    const isWanted = `service_id = {service:UUID} AND group_id IN {groups:Array(UUID)}
+      AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${sql}`;
+    const taker = mergedGroupOf(merged);
+    const minute = `intDiv(toUnixTimestamp64Milli(at), ${MINUTE_MS})`;
+    const span = `intDiv(${minute}, {minutes:Int64})`;
+    // A window lies in two spans of its length, so one of them holds more than half of what is over the limit.
+    const isDense = [
+      ...(eventsOver === null ? [] : ['2 * count() > {eventsOver:Int64}']),
+      ...(usersOver === null ? [] : ["2 * countIf(user_key != '') > {usersOver:Int64}"]),
+    ].join(' OR ');
     // An event is of one user, so the events of all users are those of the group.
     const user = usersOver === null ? '0' : "if(user_key = '', 0, cityHash64(user_key))";
     const isOver = [
@@ -207,11 +217,12 @@ export class GroupRateReader extends ClickHouseStore {
                 FROM (
                   SELECT taker, user, arraySort(groupArray((minute, sent))) AS seen, arrayMap(s -> s.1, seen) AS minutes
                   FROM (
-                    SELECT ${mergedGroupOf(merged)} AS taker, ${user} AS user,
-                      intDiv(toUnixTimestamp64Milli(at), ${MINUTE_MS}) AS minute, toInt64(${EVENTS}) AS sent
-                    FROM exception_events
-                    PREWHERE service_id = {service:UUID} AND group_id IN {groups:Array(UUID)}
-                      AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${sql}
+                    SELECT ${taker} AS taker, ${user} AS user, ${minute} AS minute, toInt64(${EVENTS}) AS sent
+                    FROM exception_events PREWHERE ${isWanted}
+                    WHERE (taker, ${span}) IN (
+                      SELECT taker, arrayJoin([span - 1, span, span + 1]) FROM (
+                        SELECT ${taker} AS taker, ${span} AS span FROM exception_events PREWHERE ${isWanted}
+                        GROUP BY taker, span HAVING ${isDense}))
                     GROUP BY taker, user, minute
                   )
                   GROUP BY taker, user

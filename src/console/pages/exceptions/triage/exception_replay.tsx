@@ -25,25 +25,42 @@ const DAYS = 14;
 const DEBOUNCE_MS = 400;
 const SHOWN = 8;
 
-/** Card of the incidents that a rule on exceptions would have opened in the last days. */
-export function ExceptionReplay({ serviceId, minSeverity, settings }: ExceptionReplayProps) {
+/** Days that are replayed of a service with too many exceptions for more. */
+const DAYS_MIN = 1;
+
+interface Replayed {
+  readonly serviceId: string;
+  readonly minSeverity: Level;
+  readonly settings: StoredSettings;
+}
+
+function useReplayOf(rule: Replayed, days: number, enabled: boolean) {
   const { orgId } = useOrganization().org;
-  const level: Level = LEVELS.find((name) => name === minSeverity) ?? 'error';
-  const [wanted] = useDebouncedValue({ serviceId, minSeverity: level, settings }, DEBOUNCE_MS);
-  const isOnRate = [settings.eventsOver, settings.usersOver].some((limit) => limit != null);
   const { data, error } = useQuery({
-    ...actionQuery(orgId, 'rules', 'replay_exception_rule', { ...wanted, days: DAYS }),
+    ...actionQuery(orgId, 'rules', 'replay_exception_rule', { ...rule, days }),
+    enabled,
     placeholderData: keepPreviousData,
     retry: false,
   });
-  const tooMuch = isApiError(error, 400) && error.faults.find(({ path }) => path === 'days')?.message;
-  if (tooMuch) return <Card title="What it would have done" about={`It cannot be shown: ${tooMuch}.`} />;
+  const tooMuch = isApiError(error, 400) ? error.faults.find(({ path }) => path === 'days')?.message : undefined;
+  return { data, tooMuch, days };
+}
+
+/** Card of the incidents that a rule on exceptions would have opened in the last days. */
+export function ExceptionReplay({ serviceId, minSeverity, settings }: ExceptionReplayProps) {
+  const level: Level = LEVELS.find((name) => name === minSeverity) ?? 'error';
+  const [wanted] = useDebouncedValue({ serviceId, minSeverity: level, settings }, DEBOUNCE_MS);
+  const isOnRate = [settings.eventsOver, settings.usersOver].some((limit) => limit != null);
+  const all = useReplayOf(wanted, DAYS, true);
+  const last = useReplayOf(wanted, DAYS_MIN, all.tooMuch !== undefined);
+  const { data, tooMuch, days } = all.tooMuch === undefined ? all : last;
+  if (tooMuch !== undefined) return <Card title="What it would have done" about={`It cannot be shown: ${tooMuch}.`} />;
   if (data === undefined) return null;
   const { incidentCount, incidents, isCut } = data;
   return (
     <Card
       title={`It would have opened ${countText(incidentCount, 'incident')}`}
-      about={`In the last ${DAYS} days, as far as events are kept. ${isOnRate ? 'Opened each time an exception came too often, until it no longer did. ' : ''}Storms and what is resolved by hand are not counted.`}
+      about={`In the last ${days === 1 ? 'day: there are too many exceptions for more' : `${days} days`}, as far as events are kept. ${isOnRate ? 'Opened each time an exception came too often, until it no longer did. ' : ''}Storms and what is resolved by hand are not counted.`}
       rows={incidents.slice(0, SHOWN).map(({ groupId, title, outcome, severity, at, events = 0, users = null }) => (
         <Row
           key={`${groupId} ${at}`}
