@@ -268,6 +268,7 @@ inBrowser('exceptions', () => {
     await expect.poll(() => tabs.innerText()).toMatch(/Unresolved\s*1\s*Resolved\s*0\s*Ignored\s*2\s*All\s*3/);
     await page.goto(`${h.baseUrl}/exceptions?status=all`);
     await row(page, 'Second').getByText('Ignored').waitFor();
+    expect(await tabs.locator('[aria-current]').allInnerTexts()).toEqual([expect.stringMatching(/^All/)]);
     await keys('/');
     await page.keyboard.type('second');
     await expect.poll(() => rows(page).count()).toBe(1);

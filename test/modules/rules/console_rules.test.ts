@@ -170,3 +170,21 @@ test('a rule is not replaced when somebody has changed it since, and rules are f
   const first = await run(searchRules, { serviceId, limit: 1 });
   expect(await names({ limit: 1, cursor: first.nextCursor })).toEqual(['Slower']);
 });
+
+test('whoever asks for some rules by id is told how many there are of all', async () => {
+  const add = async (name: string, threshold: number) =>
+    await w.expectOk('create_alert_rule', {
+      serviceId,
+      name,
+      kind: 'metric_threshold',
+      config: { ...RULE, threshold },
+      enabled: threshold > 0,
+    });
+  const { ruleId } = await add('Slow', 1);
+  await add('Fast', 0);
+  const counted = async (input: object) => (await run(searchRules, { serviceId, ...input })).counts;
+  const ofAll = await counted({});
+  expect(ofAll).toMatchObject({ waiting_for_data: 1, disabled: 1 });
+  expect(await counted({ ruleIds: [ruleId] })).toEqual(ofAll);
+  expect(await counted({ incidentIds: ['incident_01kdwm4a1b2c3d4e5f6g7h8j9m'] })).toEqual(ofAll);
+});

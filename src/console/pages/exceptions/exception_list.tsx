@@ -148,6 +148,7 @@ export function ExceptionList() {
               search={(before) => ({ ...before, status: value === 'unresolved' ? undefined : value })}
               className={`${bar.tab} row dimmed small nowrap`}
               aria-current={value === tab ? 'page' : undefined}
+              activeOptions={{ explicitUndefined: true }}
               onClick={clear}
             >
               {TAB_NAMES[value]}

@@ -177,6 +177,7 @@ export function IncidentList() {
               search={(before) => ({ ...before, status: value === 'open' ? undefined : value })}
               className={`${bar.tab} row dimmed small nowrap`}
               aria-current={value === tab ? 'page' : undefined}
+              activeOptions={{ explicitUndefined: true }}
               onClick={clear}
             >
               {TAB_NAMES[value]}

@@ -107,6 +107,7 @@ export function RuleList() {
                 search={(before) => ({ ...before, state })}
                 className={`${bar.tab} row dimmed small nowrap`}
                 aria-current={state === filter.state ? 'page' : undefined}
+                activeOptions={{ explicitUndefined: true }}
               >
                 {state === undefined ? 'All' : STATE_NAMES[state]}
                 {counts !== undefined && <span>{(state === undefined ? total : counts[state]).toLocaleString()}</span>}

@@ -200,7 +200,7 @@ export const searchRules = defineOperation({
     nextCursor: nullable(Type.String()),
     counts: Type.Object(
       { breached: Type.Integer(), waiting_for_data: Type.Integer(), ok: Type.Integer(), disabled: Type.Integer() },
-      { description: 'how many there are of each state, of those that match otherwise' },
+      { description: 'how many there are of each state, of those that match otherwise, whichever ids are asked for' },
     ),
   }),
   example: {
@@ -227,7 +227,11 @@ export const searchRules = defineOperation({
     return {
       rules: await readViews(shown, waiting, context),
       nextCursor,
-      counts: await stores.ruleSearch.countByState(caller.orgId, wanted, waitingIds),
+      counts: await stores.ruleSearch.countByState(
+        caller.orgId,
+        { ...wanted, ruleIds: undefined, incidentIds: undefined },
+        waitingIds,
+      ),
     };
   },
 });
