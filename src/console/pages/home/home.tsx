@@ -291,7 +291,7 @@ function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly 
         </span>
         <div className={classes.callText}>
           <div className={classes.callTitle}>
-            {isOnCall ? 'You are on call' : 'You are not on call in any schedule'}
+            {isOnCall ? 'You are on call' : 'You are not on call in any schedule now'}
           </div>
           <div className={`${classes.sub} dimmed small`}>
             {running.map((shift) => (

@@ -39,10 +39,12 @@ export function isComplete({
  * Every line leads to its form.
  */
 export function SetupChecklist({ progress }: { readonly progress: SetupProgress }) {
-  const { may } = useOrganization();
+  const { may, org } = useOrganization();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
-  const steps = stepsOf(progress, setDialog).filter(({ needs }) => needs === undefined || may(needs));
+  const steps = stepsOf(progress, org.role === 'owner', setDialog).filter(
+    ({ needs }) => needs === undefined || may(needs),
+  );
   const canSetUp = may('services:edit') && may('oncall:edit');
   if (!may('oncall:edit') || steps.every(({ isDone }) => isDone)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
@@ -75,7 +77,7 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
   );
 }
 
-function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): readonly Step[] {
+function stepsOf(progress: SetupProgress, isOwner: boolean, open: (dialog: OpenDialog) => void): readonly Step[] {
   const { firstServiceId } = progress;
   const setUpPaging = <TextButton onClick={() => open('paging')}>Set up paging</TextButton>;
   const service = firstServiceId === null ? {} : { service: firstServiceId };
@@ -142,8 +144,13 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
           )}
           {progress.simulatesPhones && (
             <>
-              . This server only simulates SMS and calls, so just push and mail count.{' '}
-              <Link to="/settings/delivery">Set up SMS and calls</Link>
+              . This server only simulates SMS and calls, so just push and mail count.
+              {isOwner && (
+                <>
+                  {' '}
+                  <Link to="/settings/delivery">Set up SMS and calls</Link>
+                </>
+              )}
             </>
           )}
         </>
