@@ -186,6 +186,14 @@ export const setAlertSource = defineOperation({
     mapping: null,
     groupMinutes: 0,
     repageMinutes: 60,
+    basedOn: {
+      incidentsPer: 'alert',
+      leaseMinutes: null,
+      onSilence: 'keep',
+      mapping: null,
+      groupMinutes: 0,
+      repageMinutes: null,
+    },
   },
   async handle({ sourceId, basedOn, ...wanted }, { stores, caller, now, record }) {
     const source = await stores.alertSources.lock(caller.orgId, sourceId);

@@ -85,7 +85,10 @@ export const setAlertRoutes = defineOperation({
   }),
   result: RoutesView,
   conflict: 'somebody has changed the routes since they were read',
-  example: { routes: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: true }] },
+  example: {
+    routes: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: true }],
+    basedOn: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: false }],
+  },
   async handle({ serviceId, routes, basedOn }, { stores, caller, now, record }) {
     const faults = faultsOf(routes);
     if (faults.length > 0) throw invalidInput(faults);

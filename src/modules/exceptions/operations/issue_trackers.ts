@@ -210,7 +210,7 @@ export const updateIssueTracker = defineOperation({
   }),
   result: Type.Object({ tracker: TrackerView }),
   conflict: 'somebody has changed the tracker since it was read',
-  example: { ...TRACKER_EXAMPLE, token: 'token-of-jira' },
+  example: { ...TRACKER_EXAMPLE, token: 'token-of-jira', basedOn: { ...TRACKER_EXAMPLE, issueType: 'Task' } },
   async prepare({ trackerId, token, basedOn: _, ...typed }, context) {
     const { stores, caller, installation } = context;
     const before = await stores.issueTrackers.get(caller.orgId, trackerId);

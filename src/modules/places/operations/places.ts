@@ -203,6 +203,7 @@ export const updatePlace = defineOperation({
     settings: { channel: 'C0123456789', token: 'xoxb-token', signingSecret: 'secret' },
     routes: [{ serviceId: null, teamId: IDS.teamId, atLeast: null }],
     isOn: true,
+    basedOn: { name: 'Operations', routes: [{ serviceId: null, teamId: IDS.teamId, atLeast: null }] },
   },
   async prepare({ placeId, settings }, context) {
     if (settings === undefined) return null;
@@ -212,13 +213,13 @@ export const updatePlace = defineOperation({
   async handle({ placeId, basedOn, isOn, ...wanted }, context, read) {
     const { caller, stores, now, record, installation, baseUrl } = context;
     const before = await stores.places.lock(caller.orgId, placeId);
+    if (wanted.routes !== undefined) await requireRoutes(wanted.routes, context);
     const { name, routes } = changesSince(
       basedOn,
       { name: before.name, routes: [...before.routes] },
       wanted,
       'this place',
     );
-    if (routes !== undefined) await requireRoutes(routes, context);
     if (name !== undefined) await requireFreeName(name, before.id, context);
     const { places } = installation.ciphers;
     const sealed = read && {
