@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { connect } from 'node:net';
@@ -309,11 +308,13 @@ test('a body without a length is cut off at a mebibyte, and one that announces m
 async function raw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => {});
+  // A reset ends it as well.
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  socket.on('error', () => {}).on('close', () => resolve());
   socket.write(bytes);
   let text = '';
   socket.on('data', (chunk) => (text += String(chunk)));
-  await once(socket, 'close');
+  await closed;
   return text;
 }
 
