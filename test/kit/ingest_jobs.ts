@@ -46,11 +46,22 @@ export async function runStorePoints(
   serviceId: Id<'service'>,
   points: readonly PointInput[],
 ): Promise<void> {
-  const batch = toBatch(points);
+  await runStoreTogether(runtime, [{ serviceId, points }]);
+}
+
+/** Stores the points of several services by one job. */
+export async function runStoreTogether(
+  runtime: Parameters<typeof onStorePoints>[0],
+  sent: readonly { readonly serviceId: Id<'service'>; readonly points: readonly PointInput[] }[],
+): Promise<void> {
+  const parts = sent.map(({ serviceId, points }) => ({
+    serviceId,
+    points: toBatch(points),
+    from: 0,
+    to: points.length,
+  }));
   const announcements = ANNOUNCED.begin();
-  const packed = packPoints([{ serviceId, points: batch, from: 0, to: batch.length }], (_, { key }, newestAt) =>
-    announcements.isDue(serviceId, key, newestAt),
-  );
+  const packed = packPoints(parts, (serviceId, { key }, newestAt) => announcements.isDue(serviceId, key, newestAt));
   await onStorePoints(runtime).run(packed, { jobId: newId('job'), attempt: 1, log: silentLog });
   announcements.commit();
 }
