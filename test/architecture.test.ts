@@ -364,6 +364,11 @@ const MEASURES =
 /** Files of the gate that still measure something beside what they are about; none is to come. */
 const MEASURING: ReadonlySet<string> = new Set([...MEASURING_FILES, 'test/architecture.test.ts']);
 
+test('no test of the console replaces a module', () => {
+  const files = sourceFiles('test/console', /\.test\.tsx?$/);
+  expect(files.filter((file) => /\bvi\.(?:mock|doMock|hoisted|resetModules)\(/.test(readSource(file)))).toEqual([]);
+});
+
 test('no test of the gate measures time or memory', () => {
   const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
   const matchingFiles = files.filter((file) => !PROOFS.test(file) && MEASURES.test(readSource(file)));

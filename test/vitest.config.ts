@@ -6,15 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { MEASURING_FILES } from '#test/kit/measuring.ts';
 import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 
-/** They replace modules, or set what a process has once: each has a process of its own. */
-const APART = [
-  'test/console/api/initial_data.test.ts',
-  'test/console/components/{use_close_on_back.test.ts,{action_menu,page,lazy_dialog,lazy_part,forms/{confirm,person_picker,use_draft}}.test.tsx}',
-  'test/console/shell/{banners,keyboard,palette}.test.tsx',
-  'test/console/pages/{explore/add_to_dashboard,me/contact_card,oncall/put_on_call,oncall/people_order,oncall_teams/readiness,settings/invite_member,incidents/{hand_over,incident_page},oncall_teams/person_line}.test.tsx',
-  'test/auth/passwords.test.ts',
-  'test/entry/tracing.test.ts',
-];
+/** They set what a process has once: each has a process of its own. */
+const APART = ['test/auth/passwords.test.ts', 'test/entry/tracing.test.ts'];
 
 /** They are compiled, run in happy-dom, and load the libraries of the console once a process. */
 const COMPILED = [

@@ -34,7 +34,9 @@ export function dataOfPageAt(): number {
 
 /** Drops the data of the page, so that whoever signs in next at this browser sees none of it. */
 export function dropDataOfPage(): void {
-  answers = new Map();
+  document.querySelector('#first-data')?.remove();
+  answers = null;
+  takenOf = null;
 }
 
 function readAnswers(): Map<string, unknown> {

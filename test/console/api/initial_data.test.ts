@@ -1,7 +1,13 @@
 // @vitest-environment happy-dom
 import { QueryClient } from '@tanstack/react-query';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
+import * as queries from '#console/api/actions.ts';
+import * as home from '#console/api/home.ts';
+import { serverNow, serverTimeWas } from '#console/api/http.ts';
+import * as incidents from '#console/api/incidents.ts';
+import { dropDataOfPage, shownSince, takeDataOfPage } from '#console/api/initial_data.ts';
+import { LAST_RESOLVED, MY_INCIDENTS } from '#modules/pages/decide/page_queries.ts';
 import { PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/prefetched_queries.ts';
 
 const ORG = 'org_1';
@@ -9,10 +15,10 @@ const INCIDENT = 'incident_1';
 
 let asked: string[];
 beforeEach(() => {
-  vi.resetModules();
-  document.body.replaceChildren();
+  dropDataOfPage();
   asked = [];
   // Browsers have this class.
+  onTestFinished(() => void vi.unstubAllGlobals());
   vi.stubGlobal('PerformanceNavigationTiming', Object);
   vi.stubGlobal('fetch', async (url: string) => {
     asked.push(url);
@@ -22,8 +28,8 @@ beforeEach(() => {
 
 const answerTo = ({ action, input }: PrefetchedQuery) => `${action} ${JSON.stringify(input)}`;
 
-/** The modules of a page that the server has sent with this data. */
-async function openPage(reads: readonly PrefetchedQuery[], at = new Date().toISOString()) {
+/** Opens a page that the server has sent with this data. */
+function openPage(reads: readonly PrefetchedQuery[], at = new Date().toISOString()) {
   const held = document.createElement('script');
   held.type = 'application/json';
   held.id = 'first-data';
@@ -33,23 +39,15 @@ async function openPage(reads: readonly PrefetchedQuery[], at = new Date().toISO
     reads: reads.map((read) => ({ ...read, result: answerTo(read) })),
   });
   document.body.append(held);
-  return {
-    client: new QueryClient({ defaultOptions: { queries: { staleTime: 60_000, retry: false } } }),
-    data: await import('#console/api/initial_data.ts'),
-    home: await import('#console/api/home.ts'),
-    queries: await import('#console/api/actions.ts'),
-    incidents: await import('#console/api/incidents.ts'),
-    http: await import('#console/api/http.ts'),
-  };
+  return new QueryClient({ defaultOptions: { queries: { staleTime: 60_000, retry: false } } });
 }
 
 test('what a page asks for first is in the page, and nobody is asked', async () => {
-  const { client, home, queries, incidents } = await openPage([
+  const client = openPage([
     ...(PREFETCHED.home?.('') ?? []),
     ...(PREFETCHED.incidents?.('') ?? []),
     ...(PREFETCHED.incident?.(INCIDENT) ?? []),
   ]);
-  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/page_queries.ts');
   const results: unknown[] = [
     await client.ensureQueryData(home.homeQuery(ORG)),
     await client.ensureQueryData(home.pagingProblemsQuery(ORG)),
@@ -80,20 +78,21 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
 test('what the page holds is taken once, for its organization alone, and by nobody after who opened it', async () => {
   const wanted = { action: 'count_incidents', input: {} };
   const other = { action: 'get_home', input: {} };
-  const { data } = await openPage([wanted, other]);
-  expect(data.takeDataOfPage('org_2', wanted.action, wanted.input)).toBeUndefined();
-  expect(data.shownSince(ORG)).toBeGreaterThan(0);
-  expect(data.takeDataOfPage(ORG, wanted.action, wanted.input)).toBe(answerTo(wanted));
+  openPage([wanted, other]);
+  expect(takeDataOfPage('org_2', wanted.action, wanted.input)).toBeUndefined();
+  expect(shownSince(ORG)).toBeGreaterThan(0);
+  expect(takeDataOfPage(ORG, wanted.action, wanted.input)).toBe(answerTo(wanted));
   // What has changed since the server read it is told.
-  expect(data.shownSince(ORG)).toBe(0);
-  expect(data.takeDataOfPage(ORG, wanted.action, wanted.input)).toBeUndefined();
-  data.dropDataOfPage();
-  expect(data.takeDataOfPage(ORG, other.action, other.input)).toBeUndefined();
+  expect(shownSince(ORG)).toBe(0);
+  expect(takeDataOfPage(ORG, wanted.action, wanted.input)).toBeUndefined();
+  dropDataOfPage();
+  expect(takeDataOfPage(ORG, other.action, other.input)).toBeUndefined();
   expect(document.querySelector('#first-data')).toBeNull();
 });
 
 test('the clock of the server is known from the page', async () => {
-  const { data, http } = await openPage([], new Date(performance.timeOrigin + 3_600_000).toISOString());
-  data.takeDataOfPage(ORG, 'get_home', {});
-  expect(Math.round((http.serverNow() - Date.now()) / 60_000)).toBe(60);
+  openPage([], new Date(performance.timeOrigin + 3_600_000).toISOString());
+  takeDataOfPage(ORG, 'get_home', {});
+  expect(Math.round((serverNow() - Date.now()) / 60_000)).toBe(60);
+  serverTimeWas(Date.now(), Date.now());
 });

@@ -1,15 +1,10 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { act, cleanup, render, screen } from '@testing-library/react';
+import { act, screen } from '@testing-library/react';
 import { StrictMode, useState } from 'react';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-
-const showError = vi.hoisted(() => vi.fn<(title: string, error: unknown) => void>());
-vi.mock('#console/components/notice.tsx', () => ({ showError }));
-
-afterEach(cleanup);
+import { renderInConsole } from '#test/console/in_console.tsx';
 
 interface PartProps {
   readonly onClose: () => void;
@@ -34,15 +29,11 @@ async function open() {
       </>
     );
   }
-  await act(async () => {
-    render(
-      <StrictMode>
-        <MantineProvider env="test">
-          <Page />
-        </MantineProvider>
-      </StrictMode>,
-    );
-  });
+  await renderInConsole(
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  );
   return {
     asked,
     deliver: () => act(async () => asked.at(-1)?.resolve(() => <p>The dialog</p>)),
@@ -64,7 +55,7 @@ test('a dialog whose file cannot be loaded closes with a notice, and loads when 
   const { asked, deliver, lose, press } = await open();
   await lose();
   expect(screen.queryByRole('dialog')).toBeNull();
-  expect(showError.mock.calls.map(([title]) => title)).toContain('This could not be opened');
+  expect(screen.getByText(/This could not be opened/)).toBeTruthy();
   await press();
   expect(asked).toHaveLength(2);
   await deliver();

@@ -5,21 +5,20 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { lazyPart } from '#console/components/lazy_part.tsx';
 
-// Before React takes its timers: in these tests no time passes.
-vi.hoisted(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }));
-
+let host: HTMLElement;
 let root: Root;
 beforeEach(() => {
-  root = createRoot(document.body.appendChild(document.createElement('div')));
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
 });
 afterEach(() => {
   root.unmount();
-  document.body.replaceChildren();
+  host.remove();
 });
 
-const text = (): string | null => document.body.textContent;
+const text = (): string => host.textContent;
 
-/** `expect.poll` would let time pass. */
+/** Waits for tasks, not for time: what React held back for 300 ms would not be there. */
 async function until(isSo: () => boolean): Promise<void> {
   for (let task = 0; task < TASKS_MAX && !isSo(); task += 1) {
     await new Promise<void>((resolve) => {
@@ -28,7 +27,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** Far more than React takes to render. */
+/** Far more than React takes to render; they take some ten milliseconds. */
 const TASKS_MAX = 1_000;
 
 async function expectText(wanted: string): Promise<void> {
@@ -79,9 +78,9 @@ test('a part whose file was loaded before is shown at once, and its file is aske
   Part.preload();
   deliver();
   await files[0]?.promise;
-  const seen: (string | null)[] = [];
+  const seen: string[] = [];
   const observer = new MutationObserver(() => seen.push(text()));
-  observer.observe(document.body, { subtree: true, childList: true });
+  observer.observe(host, { subtree: true, childList: true });
   root.render(<Part name="Ann" whileLoading={<p>Loading</p>} />);
   await expectText('Hello Ann');
   observer.disconnect();

@@ -1,18 +1,14 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+import { act, fireEvent, screen } from '@testing-library/react';
 import { useState } from 'react';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { Dialog } from '#console/components/dialog.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { CancelButton, Form } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
-import { LeaveQuestion } from '#console/components/leave_question.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-afterEach(cleanup);
 
 const press = async (name: string) => fireEvent.click(await screen.findByRole('button', { name }, PATIENTLY));
 const type = async (label: string) =>
@@ -23,15 +19,7 @@ const answer = async (name: string) => {
 };
 
 async function show(content: React.ReactNode) {
-  return await renderInRouter(
-    () => (
-      <MantineProvider env="test">
-        {content}
-        <LeaveQuestion />
-      </MantineProvider>
-    ),
-    ['/elsewhere'],
-  );
+  return await renderInConsole(content, { paths: ['/elsewhere'] });
 }
 
 test.each(['Cancel', 'Escape', 'a link'])(

@@ -1,31 +1,15 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { QueryClient } from '@tanstack/react-query';
+import { screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
 
 import { latenessQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { SetupChecklist } from '#console/pages/home/setup_checklist.tsx';
 import { Banners } from '#console/shell/banners.tsx';
-import { type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
-import { renderInRouter } from '#test/console/in_router.tsx';
-
-const shown = vi.hoisted(() => ({ role: 'viewer' }));
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({
-    org: { orgId: 'org_1', role: shown.role },
-    may: (permission: Permission) => ROLE_PERMISSIONS[shown.role as Role].includes(permission),
-  }),
-}));
-
-beforeEach(() => {
-  localStorage.clear();
-  sessionStorage.clear();
-});
-afterEach(cleanup);
+import type { Role } from '#kernel/permissions.ts';
+import { renderInConsole } from '#test/console/in_console.tsx';
 
 async function show(role: Role, content: React.ReactNode) {
-  shown.role = role;
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
   client.setQueryData(latenessQuery('org_1').queryKey, { late: ['rules by two minutes'] });
   client.setQueryData(pagingProblemsQuery('org_1').queryKey, {
@@ -36,11 +20,7 @@ async function show(role: Role, content: React.ReactNode) {
     warningCount: 0,
     unreadable: [],
   });
-  await renderInRouter(() => (
-    <MantineProvider env="test">
-      <QueryClientProvider client={client}>{content}</QueryClientProvider>
-    </MantineProvider>
-  ));
+  await renderInConsole(content, { role, client });
 }
 
 test.each<[Role, readonly RegExp[]]>([

@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { IconBell } from '@tabler/icons-react';
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { act, fireEvent, screen } from '@testing-library/react';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
 import { NavigationContext } from '#console/shell/navigation.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole } from '#test/console/in_console.tsx';
 
 const onHelp = vi.fn<() => void>();
 const onAcknowledge = vi.fn<() => void>();
@@ -53,11 +53,10 @@ beforeEach(() => {
   isOpening.mockReturnValue(false);
   setShortcutsEnabled(true);
 });
-afterEach(cleanup);
 
 describe('shortcuts', () => {
   test('call what a component has bound, and only while it is mounted', async () => {
-    const { unmount } = await renderInRouter(Page);
+    const { unmount } = await renderInConsole(<Page />);
     press('a');
     press('?');
     expect([onAcknowledge.mock.calls.length, onHelp.mock.calls.length]).toEqual([1, 1]);
@@ -67,7 +66,7 @@ describe('shortcuts', () => {
   });
 
   test('do nothing in a field, with a modifier, when held down, or when turned off', async () => {
-    await renderInRouter(Page);
+    await renderInConsole(<Page />);
     press('a', {}, screen.getByLabelText('Search'));
     press('a', { ctrlKey: true });
     press('a', { repeat: true });
@@ -77,7 +76,7 @@ describe('shortcuts', () => {
   });
 
   test('do nothing while a dialog is open or loading', async () => {
-    await renderInRouter(Page);
+    await renderInConsole(<Page />);
     isOpening.mockReturnValue(true);
     press('a');
     isOpening.mockReturnValue(false);
@@ -93,7 +92,7 @@ describe('shortcuts', () => {
   });
 
   test('g and a letter open a page; a letter that names none does nothing, also no other shortcut', async () => {
-    const { router } = await renderInRouter(PageWithNavigation, ['/incidents']);
+    const { router } = await renderInConsole(<PageWithNavigation />, { paths: ['/incidents'] });
     press('g');
     press('a');
     expect([onAcknowledge.mock.calls.length, router.state.location.pathname]).toEqual([0, '/']);
@@ -105,7 +104,7 @@ describe('shortcuts', () => {
   });
 
   test('j and k move between rows, and stop at the ends', async () => {
-    await renderInRouter(Page);
+    await renderInConsole(<Page />);
     const visited = ['j', 'j', 'j', 'k', 'k'].map((key) => {
       press(key);
       return focusedRowId();

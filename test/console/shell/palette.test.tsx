@@ -1,26 +1,10 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act, cleanup, fireEvent, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { Palette } from '#console/shell/palette/palette.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-const organization = vi.hoisted(() => ({
-  org: { orgId: 'org_1', name: 'Acme', role: 'owner' },
-  session: { user: { userId: 'user_1', name: 'Olga' }, organizations: [] },
-  may: () => true,
-  isAdmin: true,
-  switchTo: () => {},
-}));
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => organization,
-  useRefresh: () => async () => {},
-}));
-vi.mock('#console/shell/navigation.tsx', () => ({ useNavigation: () => ({ main: [], settings: [] }) }));
-vi.mock('#console/pages/incidents/answer_incidents.ts', () => ({ useAnswerIncidents: () => ({ mutate: () => {} }) }));
 
 /** Incident 5 is resolved, and none is open. */
 const RESOLVED = { incidentId: 'incident_5', number: 5, status: 'resolved', title: 'Slow', serviceName: 'checkout' };
@@ -30,34 +14,16 @@ const PEOPLE = [
 ];
 
 beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
-  const answerTo = (action: string, { status }: { status?: string }) => ({
+  serve((action, { status }) => ({
     incidents: action === 'search_incidents' && status === undefined ? [RESOLVED] : [],
     found: action === 'search_everything' ? [{ kind: 'person', items: PEOPLE, total: 2 }] : [],
     total: 0,
     nextCursor: null,
-  });
-  vi.stubGlobal('fetch', async (url: string, { body = '{}' }: { body?: string } = {}) => {
-    const { reads, ...input } = JSON.parse(body) as { reads?: { action: string; input: object }[]; status?: string };
-    if (reads === undefined) return Response.json({ result: answerTo(url.split('/').at(-1) ?? '', input) });
-    const answers = reads.map((read) => ({ result: answerTo(read.action, read.input) }));
-    return Response.json({ result: { answers } });
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  }));
 });
 
 async function type(text: string): Promise<void> {
-  const client = new QueryClient();
-  await renderInRouter(() => (
-    <MantineProvider env="test">
-      <QueryClientProvider client={client}>
-        <Palette isOpen onClose={() => {}} />
-      </QueryClientProvider>
-    </MantineProvider>
-  ));
+  await renderInConsole(<Palette isOpen onClose={() => {}} />);
   const field = await screen.findByRole('textbox', {}, PATIENTLY);
   act(() => void fireEvent.change(field, { target: { value: text } }));
 }

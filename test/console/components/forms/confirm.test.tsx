@@ -1,31 +1,25 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { afterEach, expect, test, vi } from 'vitest';
+import { fireEvent, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
 
 import { Confirm } from '#console/components/forms/confirm.tsx';
+import { renderInConsole } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
-
-afterEach(cleanup);
 
 async function show(name?: string) {
   const onConfirm = vi.fn<() => void>();
-  render(
-    <MantineProvider env="test">
-      <Confirm
-        title="Delete it?"
-        button="Delete"
-        saving={{ isPending: false, error: null }}
+  await renderInConsole(
+    <Confirm
+      title="Delete it?"
+      button="Delete"
+      saving={{ isPending: false, error: null }}
 
-        onConfirm={onConfirm}
-        onClose={() => {}}
-        {...(name !== undefined && { name })}
-      >
-        This cannot be undone.
-      </Confirm>
-    </MantineProvider>,
+      onConfirm={onConfirm}
+      onClose={() => {}}
+      {...(name !== undefined && { name })}
+    >
+      This cannot be undone.
+    </Confirm>,
   );
   const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Delete' }, PATIENTLY);
   return { onConfirm, button, form: button.closest('form')! };

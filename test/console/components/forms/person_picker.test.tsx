@@ -1,18 +1,13 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { QueryClient } from '@tanstack/react-query';
+import { act, fireEvent, screen } from '@testing-library/react';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import { useOnlyPolicy } from '#console/components/forms/policy_picker.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
+import type { Role } from '#kernel/permissions.ts';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-const viewer = vi.hoisted(() => ({ isAdmin: true }));
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } }, ...viewer }),
-}));
 
 const RESULTS: Readonly<Record<string, object>> = {
   list_members: {
@@ -29,39 +24,24 @@ const RESULTS: Readonly<Record<string, object>> = {
     nextCursor: null,
   },
 };
-const asked: string[] = [];
 
+let asked: ReturnType<typeof serve>;
 beforeEach(() => {
-  asked.length = 0;
-  vi.stubGlobal('fetch', async (address: string) => {
-    const action = address.split('/').at(-1) ?? '';
-    if (action === 'reads') return Response.json({}, { status: 404 });
-    asked.push(action);
-    return Response.json({ result: RESULTS[action] });
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  asked = serve((action) => RESULTS[action]);
 });
 
-async function open(onChange: (userId: string | null) => void): Promise<void> {
-  await renderInRouter(() => (
-    <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <PersonPicker value={null} onChange={onChange} label="Person" placeholder="Type a name" />
-      </QueryClientProvider>
-    </MantineProvider>
-  ));
+async function open(role: Role, onChange: (userId: string | null) => void): Promise<void> {
+  await renderInConsole(<PersonPicker value={null} onChange={onChange} label="Person" placeholder="Type a name" />, {
+    role,
+  });
   act(() => void fireEvent.focus(screen.getByRole('combobox', { name: 'Person' })));
   act(() => void fireEvent.click(screen.getByRole('combobox', { name: 'Person' })));
   await screen.findByRole('option', { name: 'Owner' }, PATIENTLY);
 }
 
 test('whoever was invited is listed with the reason why they cannot be chosen yet', async () => {
-  viewer.isAdmin = true;
   const onChange = vi.fn<(userId: string | null) => void>();
-  await open(onChange);
+  await open('admin', onChange);
   const invited = await screen.findByRole('option', { name: /^ann@example.com/ }, PATIENTLY);
   expect(invited.textContent).toBe('ann@example.com: invited, can be chosen after accepting');
   expect(screen.queryByRole('option', { name: /^old@example.com/ })).toBeNull();
@@ -70,27 +50,21 @@ test('whoever was invited is listed with the reason why they cannot be chosen ye
 });
 
 test('who may not see invitations is not shown them', async () => {
-  viewer.isAdmin = false;
-  await open(() => {});
-  expect(asked).toEqual(['list_members']);
+  await open('responder', () => {});
+  expect(asked.map(({ action }) => action)).toEqual(['list_members']);
 });
 
 test('the only policy is what forms begin with; of two, a person chooses', async () => {
   function Only() {
     return <output>{useOnlyPolicy() ?? 'none'}</output>;
   }
-  const show = async (client: QueryClient): Promise<HTMLElement> => {
-    render(
-      <QueryClientProvider client={client}>
-        <Only />
-      </QueryClientProvider>,
-    );
-    return await screen.findByText(/^(?:policy_1|none)$/, {}, PATIENTLY);
-  };
   const client = new QueryClient();
-  await show(client);
+  await renderInConsole(<Only />, { client });
   await screen.findByText('policy_1', {}, PATIENTLY);
   const two = [{ policyId: 'policy_1' }, { policyId: 'policy_2' }];
-  act(() => void client.setQueriesData({}, { pageParams: [null], pages: [{ policies: two }] }));
+  act(
+    () =>
+      void client.setQueriesData({ queryKey: ['org', 'org_1'] }, { pageParams: [null], pages: [{ policies: two }] }),
+  );
   expect((await screen.findByText('none', {}, PATIENTLY)).tagName).toBe('OUTPUT');
 });

@@ -1,24 +1,12 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { act, fireEvent, screen } from '@testing-library/react';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { Form as FormFrame, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
+import { renderInConsole } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } } }),
-}));
-
-const offered = vi.hoisted(() => ({ undo: [] as (() => void)[] }));
-vi.mock('#console/components/notice.tsx', () => ({
-  showSuccess: () => {},
-  showUndoable: (_message: string, undo: () => void) => offered.undo.push(undo),
-}));
-
-vi.mock('#console/components/leave_question.tsx', () => ({ LeaveBlocker: () => null }));
 
 interface Facts {
   name: string;
@@ -50,32 +38,20 @@ function Form({ base = STORED }: { readonly base?: Facts }) {
   );
 }
 
-const view = (base?: Facts) => (
-  <MantineProvider env="test">
-    <Form {...(base !== undefined && { base })} />
-  </MantineProvider>
-);
-const open = (base?: Facts) => render(view(base));
+const view = (base?: Facts) => <Form {...(base !== undefined && { base })} />;
+const open = (base?: Facts) => renderInConsole(view(base));
 const type = (label: string, value: string) => act(() => void fireEvent.change(field(label), { target: { value } }));
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
 const press = (name: string) => act(() => void fireEvent.click(screen.getByRole('button', { name })));
 
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
-});
-afterEach(() => {
-  offered.undo = [];
-  cleanup();
-  localStorage.clear();
-  vi.clearAllMocks();
-});
+beforeEach(() => onSend.mockClear());
 
-test('what was entered is there again after the page was closed, but no secret', () => {
-  const { unmount } = open();
+test('what was entered is there again after the page was closed, but no secret', async () => {
+  const { unmount } = await open();
   type('Name', 'billing');
   type('PIN', '1234');
   unmount();
-  open();
+  await open();
   expect([field('Name').value, field('PIN').value]).toEqual(['billing', '']);
   expect(screen.getByText(/^This continues what you entered/)).toBeDefined();
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(false);
@@ -84,8 +60,8 @@ test('what was entered is there again after the page was closed, but no secret',
   expect(localStorage).toHaveLength(0);
 });
 
-test('nothing is stored while nothing differs, or after the server has accepted it', () => {
-  const { unmount } = open();
+test('nothing is stored while nothing differs, or after the server has accepted it', async () => {
+  const { unmount } = await open();
   type('Name', 'billing');
   type('Name', 'checkout');
   expect(localStorage).toHaveLength(0);
@@ -97,8 +73,8 @@ test('nothing is stored while nothing differs, or after the server has accepted 
   unmount();
 });
 
-test('an accepted value stays while the new data is on its way, and follows it then', () => {
-  const { rerender } = open();
+test('an accepted value stays while the new data is on its way, and follows it then', async () => {
+  const { rerender } = await open();
   type('Name', ' billing ');
   press('Save');
   expect(field('Name').value).toBe(' billing ');
@@ -107,8 +83,8 @@ test('an accepted value stays while the new data is on its way, and follows it t
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test("another person's change is taken over where it touches no change of one's own", () => {
-  const { rerender } = open();
+test("another person's change is taken over where it touches no change of one's own", async () => {
+  const { rerender } = await open();
   type('Name', 'billing');
   rerender(view({ ...STORED, environment: 'staging' }));
   expect([field('Name').value, field('Environment').value]).toEqual(['billing', 'staging']);
@@ -116,12 +92,12 @@ test("another person's change is taken over where it touches no change of one's 
 });
 
 test('when both changed the same field, both versions are shown and the person chooses, also after a reload', async () => {
-  const first = open();
+  const first = await open();
   type('Name', 'billing');
   first.rerender(view({ ...STORED, name: 'payments' }));
   first.unmount();
 
-  const { rerender } = open({ ...STORED, name: 'payments' });
+  const { rerender } = await open({ ...STORED, name: 'payments' });
   expect((await screen.findByRole('alert', {}, PATIENTLY)).textContent).toContain('billing');
   expect(screen.getByRole('alert').textContent).toContain('payments');
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
@@ -135,25 +111,28 @@ test('when both changed the same field, both versions are shown and the person c
   expect(localStorage).toHaveLength(0);
 });
 
-test('Cancel drops the draft, and what "Start over" drops can be had again, but no secret', () => {
+test('Cancel drops the draft, and what "Start over" drops can be had again, but no secret', async () => {
+  const { rerender } = await open();
+  const close = () => rerender(null);
   const reopen = (): void => {
-    cleanup();
-    open();
+    close();
+    rerender(view());
   };
-  open();
   type('Name', 'billing');
   type('PIN', '1234');
   reopen();
   press('Start over');
   expect(localStorage).toHaveLength(0);
-  act(() => offered.undo[0]?.());
+  press('Undo');
   expect(field('Name').value).toBe('billing');
   reopen();
   press('Start over');
-  cleanup();
-  act(() => offered.undo[1]?.());
-  open();
+  close();
+  press('Undo');
+  rerender(view());
   expect([field('Name').value, field('PIN').value]).toEqual(['billing', '']);
   press('Cancel');
-  expect([localStorage.length, offered.undo.length]).toEqual([0, 2]);
+  fireEvent.click(await screen.findByRole('button', { name: 'Drop it' }, PATIENTLY));
+  await act(async () => {});
+  expect([localStorage.length, screen.queryByRole('button', { name: 'Undo' })]).toEqual([0, null]);
 });

@@ -1,44 +1,20 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { act, fireEvent, screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
 
 import { AddToDashboard } from '#console/pages/explore/add_to_dashboard.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } }, may: () => true }),
-  useRefresh: () => async () => {},
-}));
-
-let created = Promise.withResolvers<unknown>();
-
-beforeEach(() => {
-  created = Promise.withResolvers();
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
-  vi.stubGlobal('fetch', async (url: string, { body }: { body?: string } = {}) => {
-    if (url.includes('create_dashboard')) created.resolve(JSON.parse(body ?? '{}'));
-    return Response.json({ result: { dashboards: [], total: 0, nextCursor: null, dashboardId: 'dashboard_1' } });
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-
 test('who chooses a new dashboard types its name over the usual one, or presses Enter to keep it', async () => {
-  await renderInRouter(
-    () => (
-      <MantineProvider env="test">
-        <QueryClientProvider client={new QueryClient()}>
-          <AddToDashboard search={{ metric: 'queue_depth' }} shown={null} onClose={() => {}} />
-        </QueryClientProvider>
-      </MantineProvider>
-    ),
-    ['/dashboards/$dashboardId'],
-  );
+  const created = Promise.withResolvers<unknown>();
+  serve((action, input) => {
+    if (action === 'create_dashboard') created.resolve(input);
+    return { dashboards: [], total: 0, nextCursor: null, dashboardId: 'dashboard_1' };
+  });
+  await renderInConsole(<AddToDashboard search={{ metric: 'queue_depth' }} shown={null} onClose={() => {}} />, {
+    paths: ['/dashboards/$dashboardId'],
+  });
   const field = await screen.findByRole('combobox', { name: 'Dashboard' }, PATIENTLY);
   act(() => void fireEvent.click(field));
   act(() => void fireEvent.click(screen.getByRole('option', { name: 'A new dashboard' })));

@@ -1,54 +1,13 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, fireEvent, render, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { cleanup, fireEvent, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { ExceptionDetails } from '#console/pages/incidents/incident_cause.tsx';
 import { Answers } from '#console/pages/incidents/incident_page.tsx';
 import { NewNote } from '#console/pages/incidents/notes.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-vi.mock('#console/pages/incidents/answer_incidents.ts', () => ({
-  useAnswerIncidents: () => ({ mutate: () => {}, isPending: false }),
-  useUndoAnswers: () => ({ mutate: () => {}, isPending: false }),
-}));
-const org = { orgId: 'org_1' };
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org, session: { user: { userId: 'user_1' } }, may: () => true }),
-  useRefresh: () => async () => {},
-}));
-vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
-const group = vi.hoisted(() => ({ status: 'unresolved' }));
-vi.mock('#console/api/actions.ts', async (original) => ({
-  ...(await original<object>()),
-  actionQuery: (...key: readonly unknown[]) => ({
-    queryKey: key,
-    queryFn: async () => ({
-      ...group,
-      firstSeenAt: '2026-11-30T10:00:00Z',
-      lastSeenAt: '2026-11-30T10:00:00Z',
-      type: 'CartError',
-      title: 'CartError',
-      recentEvents: [],
-      eventCount: 1,
-      userCount: 0,
-    }),
-  }),
-}));
-const setStatus = vi.hoisted(() => vi.fn<(change: object) => void>());
-vi.mock('#console/pages/exceptions/triage/use_set_status.ts', () => ({
-  useSetStatus: () => ({ mutate: setStatus, isPending: false }),
-}));
-vi.mock('#console/shell/keyboard.ts', () => ({ useShortcut: () => {} }));
-
-beforeEach(() => {
-  // The field of a note grows with its text, and measures it anew with another font.
-  Object.defineProperty(document, 'fonts', { configurable: true, value: new EventTarget() });
-});
-afterEach(cleanup);
 
 /** Returns an incident that was handed over to a person. */
 function incidentWith(status: IncidentWithLog['status'], userId: string): IncidentWithLog {
@@ -57,13 +16,11 @@ function incidentWith(status: IncidentWithLog['status'], userId: string): Incide
 }
 
 /** Shows the bar in each of the states in turn, and returns the act at each of its places. */
-function placesIn(states: readonly IncidentWithLog['status'][]) {
+async function placesIn(states: readonly IncidentWithLog['status'][]) {
   const bar = (status: IncidentWithLog['status']) => (
-    <MantineProvider env="test">
-      <Answers incident={incidentWith(status, 'user_1')} onNote={() => {}} />
-    </MantineProvider>
+    <Answers incident={incidentWith(status, 'user_1')} onNote={() => {}} />
   );
-  const view = render(bar('triggered'));
+  const view = await renderInConsole(bar('triggered'));
   return states.map((status) => {
     view.rerender(bar(status));
     const places = [...screen.getByRole('button', { name: /^(?:Resolve|Reopen)$/ }).parentElement!.children];
@@ -73,8 +30,8 @@ function placesIn(states: readonly IncidentWithLog['status'][]) {
   });
 }
 
-test('each place of the bar of an incident holds one act or none, whatever happens meanwhile', () => {
-  const states = placesIn(['triggered', 'acknowledged', 'triggered', 'acknowledged', 'resolved']);
+test('each place of the bar of an incident holds one act or none, whatever happens meanwhile', async () => {
+  const states = await placesIn(['triggered', 'acknowledged', 'triggered', 'acknowledged', 'resolved']);
   expect(states).toEqual([
     ['Acknowledge', 'Resolve', 'Hand over', 'Write a note'],
     [null, 'Resolve', 'Hand over', 'Write a note'],
@@ -86,14 +43,8 @@ test('each place of the bar of an incident holds one act or none, whatever happe
 
 test('a note is written above the page as well as far down in it, and what was typed in one place is in the other', async () => {
   const onClose = vi.fn<() => void>();
-  const form = (isInDialog: boolean) => (
-    <QueryClientProvider client={new QueryClient()}>
-      <MantineProvider env="test">
-        <NewNote incidentId="incident_1" isInDialog={isInDialog} onClose={onClose} />
-      </MantineProvider>
-    </QueryClientProvider>
-  );
-  const view = render(form(false));
+  const form = (isInDialog: boolean) => <NewNote incidentId="incident_1" isInDialog={isInDialog} onClose={onClose} />;
+  const view = await renderInConsole(form(false));
   fireEvent.change(screen.getByLabelText('Add a note'), { target: { value: 'The replica lags' } });
   view.rerender(form(true));
   await screen.findByRole('dialog', { name: 'Add a note' }, PATIENTLY);
@@ -106,22 +57,30 @@ test('a note is written above the page as well as far down in it, and what was t
 const OFFER = 'Resolve the exception, too';
 
 async function showCause(status: IncidentWithLog['status'], ofGroup: string) {
-  group.status = ofGroup;
+  const asked = serve(() => ({
+    changed: [{ groupId: 'group_1' }],
+    resolvedIncidentIds: [],
+    status: ofGroup,
+    firstSeenAt: '2026-11-30T10:00:00Z',
+    lastSeenAt: '2026-11-30T10:00:00Z',
+    type: 'CartError',
+    title: 'CartError',
+    recentEvents: [],
+    eventCount: 1,
+    userCount: 0,
+  }));
   const incident = { status, exceptionGroupId: 'group_1', ruleId: null } as IncidentWithLog;
-  await renderInRouter(() => (
-    <QueryClientProvider client={new QueryClient()}>
-      <MantineProvider env="test">
-        <ExceptionDetails incident={incident} />
-      </MantineProvider>
-    </QueryClientProvider>
-  ));
-  await screen.findByText('Open the exception');
+  await renderInConsole(<ExceptionDetails incident={incident} />);
+  await screen.findByText('Open the exception', {}, PATIENTLY);
+  return asked;
 }
 
 test('a resolved incident says that its exception is unresolved, and offers to resolve it, too', async () => {
-  await showCause('resolved', 'unresolved');
+  const asked = await showCause('resolved', 'unresolved');
   fireEvent.click(await screen.findByText(OFFER, {}, PATIENTLY));
-  expect(setStatus.mock.calls).toEqual([[{ groupIds: ['group_1'], status: 'resolved' }]]);
+  const change = { groupId: 'group_1', status: 'resolved' };
+  await screen.findByText('Exception resolved.', {}, PATIENTLY);
+  expect(asked).toContainEqual({ action: 'set_exception_statuses', input: { changes: [change] } });
   for (const [status, ofGroup] of [
     ['triggered', 'unresolved'],
     ['resolved', 'resolved'],
@@ -133,16 +92,12 @@ test('a resolved incident says that its exception is unresolved, and offers to r
   }
 });
 
-test('who has handed an incident over to somebody is not asked to answer it, and still can', () => {
-  const variantFor = (userId: string): string | undefined => {
-    render(
-      <MantineProvider env="test">
-        <Answers incident={incidentWith('triggered', userId)} onNote={() => {}} />
-      </MantineProvider>,
-    );
+test('who has handed an incident over to somebody is not asked to answer it, and still can', async () => {
+  const variantFor = async (userId: string): Promise<string | undefined> => {
+    await renderInConsole(<Answers incident={incidentWith('triggered', userId)} onNote={() => {}} />);
     const { variant } = screen.getByRole('button', { name: 'Acknowledge' }).dataset;
     cleanup();
     return variant;
   };
-  expect([variantFor('user_1'), variantFor('user_2')]).toEqual(['filled', 'default']);
+  expect([await variantFor('user_1'), await variantFor('user_2')]).toEqual(['filled', 'default']);
 });

@@ -1,21 +1,10 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, fireEvent, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { fireEvent, screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
 
 import type { Me, TestNotification } from '#console/api/organization.ts';
 import { ChannelsCard, ContactCard } from '#console/pages/me/contact_card.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
-
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({
-    org: { orgId: 'org_1' },
-    session: { user: { userId: 'user_1', email: 'anna@example.com' } },
-    isAdmin: false,
-  }),
-  useRefresh: () => async () => {},
-}));
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 
 const SENT: TestNotification = {
   notificationId: 'n_1',
@@ -28,29 +17,15 @@ const SENT: TestNotification = {
   updatedAt: '2027-02-01T13:20:00.000Z',
 };
 
-beforeEach(() => {
-  localStorage.clear();
-  vi.stubGlobal('fetch', async () => Response.json({ result: SENT }));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-
 async function show(): Promise<HTMLElement> {
+  serve(() => SENT);
   const me = {
     channels: [{ channel: 'sms', configured: true }],
     teams: [],
     own: { phone: '+31612345678' },
     pushSubscriptions: [],
   } as unknown as Me;
-  await renderInRouter(() => (
-    <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <ChannelsCard me={me} />
-      </QueryClientProvider>
-    </MantineProvider>
-  ));
+  await renderInConsole(<ChannelsCard me={me} />);
   return screen.getByRole('button', { name: 'Send a test by SMS' });
 }
 
@@ -68,23 +43,12 @@ test('the row of a channel has the line of a result before anything was sent, so
 });
 
 test('a number is tested where it was entered, and the result shows there', async () => {
-  const asked: string[] = [];
-  vi.stubGlobal('fetch', async (address: string) => {
-    const [action = ''] = address.split('?').map((path) => path.split('/').at(-1));
-    asked.push(action);
-    return Response.json({
-      result: action === 'send_test_notification' ? { testNotifications: [{ notificationId: 'n_1' }] } : SENT,
-    });
-  });
+  const asked = serve((action) =>
+    action === 'send_test_notification' ? { testNotifications: [{ notificationId: 'n_1' }] } : SENT,
+  );
   const contact = { phone: '+31612345678', smsEnabled: true, callEnabled: true, emailEnabled: true, pushEnabled: true };
-  await renderInRouter(() => (
-    <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <ContactCard team={null} contact={contact} canSendSms />
-      </QueryClientProvider>
-    </MantineProvider>
-  ));
+  await renderInConsole(<ContactCard team={null} contact={contact} canSendSms />);
   fireEvent.click(screen.getByRole('button', { name: 'Send a test SMS' }));
   await screen.findByRole('link', { name: 'See it in the phone simulator' });
-  expect(asked).toEqual(['send_test_notification', 'get_test_notification']);
+  expect(asked.map(({ action }) => action)).toEqual(['send_test_notification', 'get_test_notification']);
 });

@@ -1,18 +1,13 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, screen } from '@testing-library/react';
 import { useState } from 'react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import type { TurnDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 import { type Happenings, happenings } from '#test/kit/when.ts';
-
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org: { orgId: 'org_1' }, isAdmin: false }),
-}));
 
 interface Asked {
   readonly text: string;
@@ -23,35 +18,21 @@ let asked: Happenings<Asked>;
 
 /** A server that answers when the test says so. */
 beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
   asked = happenings();
-  vi.stubGlobal('fetch', async (_url: string, { body }: RequestInit) => {
-    const { text = '', userIds } = JSON.parse(typeof body === 'string' ? body : '{}') as {
-      text?: string;
-      userIds?: readonly string[];
-    };
-    if (userIds !== undefined) return Response.json({ result: { members: [], total: 0, nextCursor: null } });
-    const { promise, resolve } = Promise.withResolvers<Response>();
-    asked.happen({
-      text,
-      answer(...names) {
-        const members = names.map((name) => ({
-          userId: `user_${name}`,
-          name,
-          email: `${name}@example.com`,
-          role: 'responder',
-          teams: [],
-          warnings: [],
-        }));
-        resolve(Response.json({ result: { members, total: members.length, nextCursor: null } }));
-      },
-    });
-    return await promise;
+  serve(async (_action, { text = '', userIds }) => {
+    if (userIds !== undefined) return { members: [], total: 0, nextCursor: null };
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+    asked.happen({ text: String(text), answer: (...names) => resolve(names) });
+    const members = (await promise).map((name) => ({
+      userId: `user_${name}`,
+      name,
+      email: `${name}@example.com`,
+      role: 'responder',
+      teams: [],
+      warnings: [],
+    }));
+    return { members, total: members.length, nextCursor: null };
   });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
 });
 
 function Form() {
@@ -60,13 +41,7 @@ function Form() {
 }
 
 async function open(): Promise<void> {
-  render(
-    <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <Form />
-      </QueryClientProvider>
-    </MantineProvider>,
-  );
+  await renderInConsole(<Form />, { role: 'responder' });
   await asked.reach(1);
   asked.all[0]!.answer('Anna', 'Bram');
 }

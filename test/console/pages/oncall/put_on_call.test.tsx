@@ -1,37 +1,15 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, fireEvent, screen } from '@testing-library/react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { act, fireEvent, screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
 
 import { PutOnCall } from '#console/pages/oncall/override/put_on_call.tsx';
-import { renderInRouter } from '#test/console/in_router.tsx';
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
-
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } }, may: () => true }),
-  useRefresh: () => async () => {},
-}));
-
-beforeEach(() => {
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
-  vi.stubGlobal('fetch', async () => Response.json({ result: { members: [], total: 0, found: [], nextCursor: null } }));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
 
 async function open(): Promise<void> {
   const schedules = ['Payments', 'Search'].map((name) => ({ scheduleId: `schedule_${name}`, name }));
-  const client = new QueryClient();
-  await renderInRouter(() => (
-    <MantineProvider env="test">
-      <QueryClientProvider client={client}>
-        <PutOnCall userId={null} schedules={schedules} scheduleCount={300} onClose={() => {}} />
-      </QueryClientProvider>
-    </MantineProvider>
-  ));
+  serve(() => ({ members: [], total: 0, found: [], nextCursor: null }));
+  await renderInConsole(<PutOnCall userId={null} schedules={schedules} scheduleCount={300} onClose={() => {}} />);
 }
 
 test('the picker of schedules says how many there are beside those of the page, before anything is typed', async () => {

@@ -1,20 +1,11 @@
 // @vitest-environment happy-dom
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, screen } from '@testing-library/react';
-import { afterEach, expect, test, vi } from 'vitest';
+import { screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
 
 import type { Member } from '#console/api/organization.ts';
 import { PersonLine } from '#console/pages/oncall_teams/person_line.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
-import { renderInRouter } from '#test/console/in_router.tsx';
-
-vi.mock('#console/shell/organization.tsx', () => ({
-  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_9' } }, may: () => true }),
-}));
-vi.mock('#console/api/actions.ts', () => ({
-  actionQuery: (...key: readonly unknown[]) => ({ queryKey: key, queryFn: async () => ({ places: [PLACE] }) }),
-}));
+import { renderInConsole, serve } from '#test/console/in_console.tsx';
 
 const state = (channel: string, state: string) => ({ channel, state, provedAt: null });
 const PLACE = {
@@ -38,8 +29,6 @@ const PLACE = {
   },
 };
 
-afterEach(cleanup);
-
 test('the card of a person says when they are on call, and leads to their schedules, teams and membership', async () => {
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
   const shift = (userId: string, since: number, until: number) => ({
@@ -51,10 +40,10 @@ test('the card of a person says when they are on call, and leads to their schedu
   const schedule = {
     scheduleId: 'schedule_1',
     name: 'Payments weekly',
-    shifts: [shift('user_1', -30, -20), shift('user_2', -20, 20), shift('user_1', 20, 40)],
+    shifts: [shift('user_3', -30, -20), shift('user_2', -20, 20), shift('user_3', 20, 40)],
   };
   const member = {
-    userId: 'user_1',
+    userId: 'user_3',
     name: 'Dana',
     email: 'dana@x.test',
     role: 'responder',
@@ -62,18 +51,15 @@ test('the card of a person says when they are on call, and leads to their schedu
     teams: [{ teamId: 'team_1', name: 'Payments' }],
     warnings: [],
   };
-  await renderInRouter(() => (
-    <QueryClientProvider client={new QueryClient()}>
-      <MantineProvider env="test">
-        <PersonLine
-          member={member as unknown as Member}
-          schedules={[schedule as unknown as ShownSchedule]}
-          onPut={() => {}}
-          onClose={() => {}}
-        />
-      </MantineProvider>
-    </QueryClientProvider>
-  ));
+  serve(() => ({ places: [PLACE] }));
+  await renderInConsole(
+    <PersonLine
+      member={member as unknown as Member}
+      schedules={[schedule as unknown as ShownSchedule]}
+      onPut={() => {}}
+      onClose={() => {}}
+    />,
+  );
   await screen.findByText('Paged at once by push, after 5 min by phone call and SMS.');
   expect(screen.getAllByRole('link').map((link) => link.textContent)).toEqual([
     'Payments weekly',
