@@ -25,10 +25,10 @@ test('a round robin does not count a step whose transaction was lost, and passes
 describe('a process that is killed', () => {
   /**
    * Kills a process at each of its transactions in turn until it outlives the incident, and returns where others were paged
-   * than two people twice. The gate takes every sixth transaction.
+   * than two people twice. The gate takes every eleventh transaction.
    */
   async function killEverywhere(run: (dying: Dying) => Promise<readonly string[]>): Promise<object[]> {
-    const apart = slowRuns(6) === 6 ? 1 : 6;
+    const apart = slowRuns(11) === 11 ? 1 : 11;
     const wrong: object[] = [];
     for (const when of ['before', 'after'] as const) {
       let place = when === 'before' ? 1 : Math.min(2, apart);

@@ -47,7 +47,7 @@ describe('each value of the label is an incident of its own, which', () => {
   const pass = (hosts: Hosts, times = 1) => minute(w, watching.serviceId, hosts, times);
   beforeAll(async () => {
     w = await staffedWorld({ keepOpen: true });
-    watching = await watched(w, { byLabel: 'host', noDataMinutes: 10 });
+    watching = await watched(w, { byLabel: 'host', noDataMinutes: 5 }, { windowMinutes: 2 });
     await pass({ a: 95, b: 20, c: 99 });
   });
   afterAll(() => w.close());
@@ -66,7 +66,7 @@ describe('each value of the label is an incident of its own, which', () => {
   });
 
   test('recovers', async () => {
-    await pass({ a: 10, b: 97, c: 99 }, 12);
+    await pass({ a: 10, b: 97, c: 99 }, 5);
     expect(await titlesOf(w, 'resolved')).toEqual(['Busy: host a: 95 > 90 (highest of load)']);
     expect(await titlesOf(w, 'triggered')).toEqual([
       'Busy: host b: 97 > 90 (highest of load)',
@@ -75,12 +75,12 @@ describe('each value of the label is an incident of its own, which', () => {
   });
 
   test('waits for data when its host dies', async () => {
-    await pass({ a: 10, b: 10 }, 12);
+    await pass({ a: 10, b: 10 }, 5);
     expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (highest of load)']);
   });
 
   test('ends without data', async () => {
-    await pass({ a: 10, b: 10 }, 6);
+    await pass({ a: 10, b: 10 }, 3);
     expect(await titlesOf(w, 'triggered')).toEqual([]);
   });
 });
@@ -146,10 +146,10 @@ test('a rule by label remembers for how long each value breaches, and shows what
 
 test('a rule that becomes one for all keeps the incidents of its values until all are well', async () => {
   const w = await staffedWorld();
-  const { serviceId, ruleId } = await watched(w, { byLabel: 'host' });
+  const { serviceId, ruleId } = await watched(w, { byLabel: 'host' }, { windowMinutes: 2 });
   await minute(w, serviceId, { a: 95, b: 20 });
   await setOfRule(w, ruleId, {});
-  await minute(w, serviceId, { a: 10, b: 20 }, 12);
+  await minute(w, serviceId, { a: 10, b: 20 }, 5);
   expect(await titlesOf(w, 'triggered')).toEqual([]);
 });
 
@@ -158,24 +158,24 @@ describe('a rule with two windows', () => {
   let serviceId: Id<'service'>;
   beforeAll(async () => {
     w = await staffedWorld({ keepOpen: true });
-    const burn = { shortWindowMinutes: 5, recoveryMinutes: 0 };
-    ({ serviceId } = await watched(w, burn, { aggregation: 'avg', windowMinutes: 30, threshold: 50 }));
-    await minute(w, serviceId, { a: 0 }, 20);
+    const burn = { shortWindowMinutes: 2, recoveryMinutes: 0 };
+    ({ serviceId } = await watched(w, burn, { aggregation: 'avg', windowMinutes: 10, threshold: 50 }));
+    await minute(w, serviceId, { a: 0 }, 8);
   });
   afterAll(() => w.close());
 
   test('opens nothing when the short one alone breaches', async () => {
-    await minute(w, serviceId, { a: 60 }, 5);
+    await minute(w, serviceId, { a: 60 }, 2);
     expect(await incidents(w)).toEqual([]);
   });
 
   test('opens when both breach', async () => {
-    await minute(w, serviceId, { a: 100 }, 20);
+    await minute(w, serviceId, { a: 100 }, 6);
     expect(await titlesOf(w, 'triggered')).toHaveLength(1);
   });
 
   test('ends soon after the short one is well', async () => {
-    await minute(w, serviceId, { a: 0 }, 4);
+    await minute(w, serviceId, { a: 0 }, 3);
     expect(await titlesOf(w, 'triggered')).toEqual([]);
   });
 });
