@@ -2,6 +2,8 @@ import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
 import { type Fault, spokenText } from '@tocsin/phone-simulator';
+import { deliveryOfError } from '#notify/twilio/client.ts';
+import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';
@@ -310,10 +312,6 @@ describe('call-backs', () => {
 });
 
 describe('errors by Twilio’s codes', () => {
-  /** Tests of half of the codes each. */
-  const halvesOf = <Code>(codes: readonly Code[]): Code[][] =>
-    [0, 1].map((half) => codes.filter((_, index) => index % 2 === half));
-
   const FINAL = [
     [400, 21211, 'bad_number'],
     [400, 21614, 'not_a_mobile_number'],
@@ -327,14 +325,11 @@ describe('errors by Twilio’s codes', () => {
     [400, 21999, 'provider_refused_21999'],
   ] as const;
 
-  test.each(halvesOf(FINAL))('that are final fail at once, and the next step fires: %j', async (...codes) => {
-    const { outcomes } = await eachIsPaged(
-      'sms',
-      codes.map(([status, code]) => (number) => ({ kind: 'http_error', status, code, number })),
-    );
-    expect(await outcomes()).toMatchObject(
-      codes.map(([, , reason]) => ({ entry: { status: 'failed', reason, attempts: 1, providerId: null }, toBram: 1 })),
-    );
+  test.each(FINAL)('%i with %i is final: %s', (status, code, reason) => {
+    expect(deliveryOfError(Object.assign(new Error('refused'), { status, code }))).toEqual({
+      kind: 'rejected',
+      reason,
+    });
   });
 
   const REPORTED = [
@@ -350,39 +345,36 @@ describe('errors by Twilio’s codes', () => {
     [30036, 'expired'],
     [30453, 'provider_blocks_number'],
     [63038, 'provider_limit_reached'],
-    [30999, 'not_delivered'],
+    [13224, 'bad_number'],
+    [21217, 'bad_number'],
+    [30999, undefined],
   ] as const;
 
-  test.each(halvesOf(REPORTED))(
-    'in a report tell why the SMS failed, and the next step fires: %j',
-    async (...codes) => {
-      const { outcomes } = await eachIsPaged(
-        'sms',
-        codes.map(([errorCode]) => (number) => ({ kind: 'undelivered', errorCode, number })),
-      );
-      expect(await outcomes()).toMatchObject(
-        codes.map(([, reason]) => ({ entry: { status: 'failed', reason }, toBram: 1 })),
-      );
-    },
-  );
-
-  test('of a call can be of a bad number', async () => {
-    const { outcomes } = await eachIsPaged(
-      'call',
-      [13224, 21217].map((code) => (number) => ({ kind: 'http_error', status: 400, code, number })),
-    );
-    const bad = { entry: { status: 'failed', reason: 'bad_number' } };
-    expect(await outcomes()).toMatchObject([bad, bad]);
+  test.each(REPORTED)('%i of a report or a call is told as %s', (code, reason) => {
+    expect(reasonOfCode(code)).toBe(reason);
   });
 
-  test('429, 500 and 503, also without a code, are tried again', async () => {
-    const { w, outcomes } = await eachIsPaged(
-      'sms',
-      [429, 500, 503].map((status) => (number) => ({ kind: 'http_error', status, number, times: 1 })),
-    );
+  test('fail an SMS or call at once, and the next step fires, or have it tried again', async () => {
+    const { w, outcomes } = await eachIsPaged('sms', [
+      (number) => ({ kind: 'http_error', status: 400, code: 21614, number }),
+      (number) => ({ kind: 'http_error', status: 400, code: 21999, number }),
+      (number) => ({ kind: 'undelivered', errorCode: 30007, number }),
+      (number) => ({ kind: 'undelivered', errorCode: 30999, number }),
+      ...[429, 500, 503].map(
+        (status) => (number: string) => ({ kind: 'http_error', status, number, times: 1 }) as const,
+      ),
+    ]);
+    const failed = { status: 'failed', attempts: 1 };
+    const final = [
+      { entry: { ...failed, reason: 'not_a_mobile_number', providerId: null }, toBram: 1 },
+      { entry: { ...failed, reason: 'provider_refused_21999', providerId: null }, toBram: 1 },
+      { entry: { ...failed, reason: 'carrier_filtered' }, toBram: 1 },
+      { entry: { ...failed, reason: 'not_delivered' }, toBram: 1 },
+    ];
+    expect((await outcomes()).slice(0, 4)).toMatchObject(final);
     await w.advance({ seconds: 2 });
     const again = { entry: { status: 'delivered', attempts: 2 }, toAnna: 1, toBram: 0 };
-    expect(await outcomes()).toMatchObject([again, again, again]);
+    expect(await outcomes()).toMatchObject([...final, again, again, again]);
   });
 });
 
