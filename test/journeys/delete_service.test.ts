@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
@@ -170,47 +170,55 @@ test('a deleted service pages nobody any more, and its rules are not evaluated',
   expect([asked, w.phone.messages]).toEqual([[], []]);
 });
 
-test.each(['before', 'after'])(
-  'points and events that come out of the queue %s their service is purged leave no trace',
-  async (when) => {
-    const w = await staffedWorld();
-    const deleted = await fixture(w);
+/** Services with points, events and the incident of a rule on exceptions: what goes on arriving. */
+async function arriving(count: number): Promise<{ w: StaffedWorld; services: Fixture[] }> {
+  const w = await staffedWorld();
+  const [teamId, anna] = await w.staff.teamOf('Anna');
+  const { policyId } = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+  ]);
+  const services: Fixture[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    const { serviceId } = await w.given.service();
+    const rule = { serviceId, name: 'New', kind: 'exception', config: {}, escalationPolicyId: policyId };
+    const { ruleId } = await w.expectOk('create_alert_rule', rule);
+    await arrive(w, serviceId);
+    services.push({ serviceId, ids: [serviceId, ruleId] });
+  }
+  await w.runUntilIdle();
+  return { w, services };
+}
+
+test('points and events that come out of the queue before or after their service is purged leave no trace', async () => {
+  const { w, services } = await arriving(2);
+  for (const [nth, deleted] of services.entries()) {
     await hide(w, deleted);
-    if (when === 'after') await purge(w.runtime, deleted.serviceId);
+    if (nth === 1) await purge(w.runtime, deleted.serviceId);
     await arrive(w, deleted.serviceId);
     await purge(w.runtime, deleted.serviceId);
-    expect(await traces(w, deleted)).toEqual([]);
-  },
-);
+  }
+  for (const deleted of services) expect(await traces(w, deleted)).toEqual([]);
+});
 
-describe.each([
+test.each([
   {
     what: 'points',
     store: storePoints,
     tables: ['metric_hour_inserts', 'metric_names', 'metric_points', 'metric_series'],
   },
   { what: 'events', store: storeEvents, tables: ['exception_events', 'exception_origins'] },
-])('$what', ({ store, tables }) => {
-  let w: StaffedWorld;
-  let deleted: Fixture;
-  beforeEach(async () => {
-    w = await staffedWorld();
-    deleted = await fixture(w);
-  });
+])('$what that are being stored during a purge are deleted, also if their worker died', async ({ store, tables }) => {
+  const { w, services } = await arriving(2);
+  const [overtaken, left] = [services[0]!, services[1]!];
+  const purging = purgingBeforeInsert(w, overtaken, (writer) => writer.deleteService(overtaken.serviceId));
+  await store(w, overtaken.serviceId, purging);
+  expect(await traces(w, overtaken)).toEqual([]);
 
-  test('that are being stored during a purge are deleted', async () => {
-    const purging = purgingBeforeInsert(w, deleted, (writer) => writer.deleteService(deleted.serviceId));
-    await store(w, deleted.serviceId, purging);
-    expect(await traces(w, deleted)).toEqual([]);
-  });
-
-  test('that a worker stored before it died are deleted when its job runs again', async () => {
-    const died = purgingBeforeInsert(w, deleted, () => Promise.reject(new Error('died')));
-    await expect(store(w, deleted.serviceId, died)).rejects.toThrow('died');
-    expect(await traces(w, deleted)).toEqual(tables);
-    await store(w, deleted.serviceId);
-    expect(await traces(w, deleted)).toEqual([]);
-  });
+  const died = purgingBeforeInsert(w, left, () => Promise.reject(new Error('died')));
+  await expect(store(w, left.serviceId, died)).rejects.toThrow('died');
+  expect(await traces(w, left)).toEqual(tables);
+  await store(w, left.serviceId);
+  expect(await traces(w, left)).toEqual([]);
 });
 
 /** Hides a service as delete_service does, but without the job. */
