@@ -19,15 +19,15 @@ interface Entry {
   readonly attempts: number;
 }
 
-/** What has become of the pages of one person. */
+/** Outcome of the pages of one person. */
 interface Seen {
-  /** By channel. */
+  /** The last of each channel. */
   readonly entries: Readonly<Record<string, Entry>>;
   readonly sent: { readonly sms: number; readonly calls: number; readonly mails: number };
   readonly isBramCalled: boolean;
 }
 
-/** Mail goes out by a server of its own. */
+/** Starts a world whose mail goes out by a server of its own. */
 async function pagingWorld({ keepOpen = false } = {}) {
   const mail = await startMailServer({ keepOpen });
   const settings = { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' };
@@ -68,7 +68,7 @@ async function annaIsPaged(...faults: readonly Fault[]) {
   return { ...world, see };
 }
 
-/** Faults that strike at one person each, and the seconds after the page at which is looked what became of it. */
+/** Faults that strike at one person each, and the seconds after the page at which the outcome is read. */
 const ROWS = {
   'http_error 503': { faults: [{ kind: 'http_error', status: 503, code: 20503 }], seenAt: [0, 420, 1_320] },
   'http_error 500': { faults: [{ kind: 'http_error', status: 500 }], seenAt: [0, 420, 1_320] },
