@@ -1,10 +1,9 @@
 import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
-import { requireStores, type RunningConfig } from '#entry/running_config.ts';
+import { loadConfig, requireStores, type RunningConfig } from '#entry/config.ts';
 import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
-import { loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
 import type { StartedRole } from '#workers/run_role.ts';

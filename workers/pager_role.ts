@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { checkPager, type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { RunningConfig } from '#entry/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { asId, newId } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { runningConfig } from '#entry/running_config.ts';
+import { loadConfig, runningConfig } from '#entry/config.ts';
 import { connect } from '#infra/demo/client.ts';
-import { loadConfig } from '#entry/config.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import type { Database } from '#storage/postgres/database.ts';
 

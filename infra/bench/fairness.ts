@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { loadConfig } from '#entry/config.ts';
-import { runningConfig } from '#entry/running_config.ts';
+import { loadConfig, runningConfig } from '#entry/config.ts';
 import { connect } from '#infra/demo/client.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 

@@ -20,7 +20,7 @@ import {
   RULES,
   SHARED_ENTRIES,
   SHARED_MAP_BYTES,
-} from './guard/attacker.ts';
+} from '#infra/bench/guard/attacker.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
 import { listPaged, prepareServices, sendAll } from './page_latency.ts';
 import { alertOnMetric, openRunningDatabase, type PagedService } from './paging/fixture.ts';

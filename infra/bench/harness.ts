@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { compose, type AppContext } from '#entry/compose.ts';
-import { requireStores } from '#entry/running_config.ts';
+import { type Config, loadConfig, requireStores } from '#entry/config.ts';
 import { ensureFirstRun, type FirstRun } from '#entry/first_run.ts';
 import { createLogger } from '#entry/logger.ts';
 import { migrate } from '#entry/migrate.ts';
@@ -12,7 +12,6 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { Installation, type Progress } from '#infra/embedded/installation.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
 import { BACK_OFF, type BackOff } from '#infra/embedded/supervisor.ts';
-import { type Config, loadConfig } from '#entry/config.ts';
 
 import { tableOf } from './figures.ts';
 

@@ -2,13 +2,12 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { PointColumns, ServicePoints } from '#modules/metrics/decide/announced_table.ts';
-import { runningConfig } from '#entry/running_config.ts';
+import { loadConfig, runningConfig } from '#entry/config.ts';
 import { connect } from '#infra/demo/client.ts';
 import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
 import { finish } from '#kernel/cooperative_task.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
-import { loadConfig } from '#entry/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { systemClock, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';

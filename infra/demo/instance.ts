@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { firstRunFile, type RunningInstallation } from '#infra/embedded/installation_files.ts';
-import { RUNNING_FILE } from '#entry/running_config.ts';
+import { RUNNING_FILE } from '#entry/config.ts';
 
 /** A running Tocsin, as a client sees it. */
 export interface Instance {

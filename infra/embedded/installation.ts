@@ -1,19 +1,19 @@
-import { mkdirSync } from 'node:fs';
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
+import type { Config } from '#entry/config.ts';
 import type { FirstRun } from '#entry/first_run.ts';
 import { claimMigrated, readSchemaFault } from '#entry/migrated_by.ts';
-import type { Config } from '#entry/config.ts';
+import { findPreparedStore, type PreparedStore } from '#infra/embedded/prepared/prepared_stores.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { simulatedAccountSid, simulatorTokenOf } from '#notify/twilio/simulated_account.ts';
-import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { engineEnvironment } from './engine_environment.ts';
 import { findFreePort } from './free_port.ts';
 import { firstRunFile, readFirstRun, removeRunningFile, writeRunningFile } from './installation_files.ts';
 import { type Program, runNodeProgram } from './node_child.ts';
-import { findPreparedStore, type PreparedStore } from './prepared/prepared_stores.ts';
 import {
   type AddressedService,
   clickhouseService,
@@ -285,4 +285,41 @@ export function makeDataFolder(dataDir: string): string {
   const folder = path.resolve(dataDir);
   mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   return folder;
+}
+
+/** The minimum for `APP_SECRET`. */
+const CHARACTERS_MIN = 32;
+
+/**
+ * The secret of this installation, generated on first use. Without it stored ingestion keys cannot be read, so a damaged
+ * file is an error and is never replaced.
+ */
+export function readOrCreateAppSecret(file: string): string {
+  const stored = read(file);
+  if (stored === null) return create(file);
+  if (stored.length < CHARACTERS_MIN)
+    throw new Error(`${file} is damaged: put it back from a backup, or set APP_SECRET`);
+  return stored;
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function create(file: string): string {
+  const secret = randomBytes(32).toString('hex');
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${secret}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, file);
+  return secret;
+}
+
+/** A secret derived from this one, as hexadecimal digits; the same at every start. */
+export function deriveSecret(appSecret: string, purpose: string): string {
+  return createHmac('sha256', appSecret).update(purpose).digest('hex');
 }

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { FirstRun } from '#entry/first_run.ts';
-import { RUNNING_FILE } from '#entry/running_config.ts';
+import { RUNNING_FILE } from '#entry/config.ts';
 
-/** Facts that other commands need to find a running installation; see `entry/running_config.ts`. */
+/** Facts that other commands need to find a running installation; see `entry/config.ts`. */
 export interface RunningInstallation {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;

@@ -10,8 +10,7 @@ import { WAIT_ARGUMENT } from '#entry/program.ts';
 
 import { USE_PACKED } from '#infra/packages/packed.ts';
 
-import { logEnd, rotateLog, textSince } from './log_files.ts';
-import { describeEnd } from './processes.ts';
+import { describeEnd, logEnd, rotateLog, textSince } from './processes.ts';
 import type { Running } from './supervisor.ts';
 
 export interface Program {

@@ -10,12 +10,11 @@ import { messageOf } from '#kernel/errors.ts';
 import { retry } from '#kernel/promises.ts';
 
 import { engineEnvironment } from './engine_environment.ts';
-import { logEnd, rotateLog, textSince } from './log_files.ts';
+import { describeEnd, findProcess, logEnd, rotateLog, signalProcess, textSince, untilGone } from './processes.ts';
 import { copyFolder } from './prepared/copy_folder.ts';
 import { assertReachable, findAccount, makePrivateFolder, type Account } from './postgres/account.ts';
 import { findBinaries, type Binaries } from './postgres/binaries.ts';
 import { socketFolderFor } from './postgres/socket_folder.ts';
-import { describeEnd, findProcess, signalProcess, untilGone } from './processes.ts';
 import type { Running } from './supervisor.ts';
 
 export interface PostgresOptions {

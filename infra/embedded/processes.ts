@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A living process. `birth` distinguishes it from a later one with the same pid. */
@@ -69,4 +69,29 @@ export async function untilGone(pid: number, pollMs: number): Promise<void> {
 
 export function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
   return signal === null ? `exit code ${code}` : `killed by ${signal}`;
+}
+
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+
+/** Renames a log that has become too large; one older file is kept. Call it before the file is opened for writing. */
+export function rotateLog(file: string): void {
+  if (logEnd(file) > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
+}
+
+export function logEnd(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Returns the text that was logged after that position, at most the last two kilobytes. */
+export function textSince(file: string, start: number): string {
+  const end = logEnd(file);
+  const text = Buffer.alloc(Math.min(Math.max(end - start, 0), 2048));
+  if (text.length === 0) return '';
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, text, 0, text.length, end - text.length);
+  } finally {
+    closeSync(descriptor);
+  }
+  return text.toString().trim();
 }

@@ -7,7 +7,7 @@ import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { refreshConsole } from '#infra/console/refresh.ts';
 import { refuseArguments } from '#infra/usage.ts';
-import { linksFault, loadConfig, type Config } from '#entry/config.ts';
+import { type Config, linksFault, loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 
 import { Banner } from './banner.ts';

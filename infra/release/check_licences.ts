@@ -1,5 +1,5 @@
 /** `npm run check:licences`: fails when a package that is installed with the product has an unknown or copyleft licence. */
-import { conclude, readLockFile } from './lock_file.ts';
+import { conclude, readLockFile } from './lock_faults.ts';
 import { licenceFaults, listLicences } from './licence_faults.ts';
 
 const packages = readLockFile();

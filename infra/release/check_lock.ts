@@ -6,8 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { conclude, type LockedPackage, nameOf, readLockFile } from './lock_file.ts';
-import { listExempt, lockFaults } from './lock_faults.ts';
+import { conclude, listExempt, type LockedPackage, lockFaults, nameOf, readLockFile } from './lock_faults.ts';
 
 if (process.argv.includes('--complete')) complete();
 const packages = readLockFile();

@@ -1,4 +1,4 @@
-import { type LockedPackages, nameOf } from './lock_file.ts';
+import { type LockedPackages, nameOf } from './lock_faults.ts';
 
 /** Licences that require a notice at most. */
 const ALLOWED: ReadonlySet<string> = new Set([

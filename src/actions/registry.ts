@@ -1,10 +1,13 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { AUDIT_STREAM_OPERATIONS } from '#modules/audit/operations/audit_streams.ts';
 import {
+  confirmPhone,
   getNumberCampaign,
+  requestPhoneCode,
+  setReplyPin,
   startNumberCampaign,
   stopNumberCampaign,
-} from '#modules/contacts/operations/number_campaign.ts';
+} from '#modules/contacts/operations/phone_numbers.ts';
 import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/move_in.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/releases.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/sign_in_settings.ts';
@@ -45,16 +48,18 @@ import {
   listConnections,
   refuseApp,
 } from '#modules/apps/operations/apps.ts';
-import { exportAuditLog } from '#modules/audit/operations/export_audit_log.ts';
-import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
+import { exportAuditLog, listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { getBilling } from '#modules/capabilities/operations/get_billing.ts';
 import { createDashboard } from '#modules/dashboards/operations/create_dashboard.ts';
 import { deleteDashboard } from '#modules/dashboards/operations/delete_dashboard.ts';
 import { getDashboard } from '#modules/dashboards/operations/get_dashboard.ts';
 import { listDashboards, searchDashboards } from '#modules/dashboards/operations/list_dashboards.ts';
 import { saveDashboard, updateDashboard } from '#modules/dashboards/operations/update_dashboard.ts';
-import { getDeliveryHealth, getLateness } from '#modules/notifications/operations/get_delivery_health.ts';
-import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
+import {
+  getDeliveryHealth,
+  getLateness,
+  getPagingProblems,
+} from '#modules/notifications/operations/get_paging_problems.ts';
 import { EXCEPTION_OPERATIONS } from '#modules/exceptions/operations/console_operations.ts';
 import { getExceptionGroup } from '#modules/exceptions/operations/get_exception_group.ts';
 import { listExceptionGroups } from '#modules/exceptions/operations/list_exception_groups.ts';
@@ -82,17 +87,18 @@ import {
   searchIncidents,
 } from '#modules/incidents/operations/search_incidents.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '#modules/api_keys/operations/api_keys.ts';
-import { confirmPhone, requestPhoneCode, setReplyPin } from '#modules/contacts/operations/phone_numbers.ts';
 import { createPushSubscription, deletePushSubscription } from '#modules/contacts/operations/push_subscriptions.ts';
-import { getContactCard } from '#modules/contacts/operations/get_contact_card.ts';
+import { getContactCard, updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
 import { getTestNotification, sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
-import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
-import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
-import { describeMetrics, findServiceWithMetrics } from '#modules/metrics/operations/describe_metrics.ts';
+import {
+  describeLabels,
+  describeMetrics,
+  findServiceWithMetrics,
+} from '#modules/metrics/operations/describe_metrics.ts';
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
 import { listExemplars } from '#modules/metrics/operations/list_exemplars.ts';
 import { listMetricNames } from '#modules/metrics/operations/list_metric_names.ts';
-import { queryMetric } from '#modules/metrics/operations/query_metric.ts';
+import { queryMetric, queryMetrics } from '#modules/metrics/operations/query_metric.ts';
 import {
   renameOrganization,
   setSecondFactorPolicy,
@@ -101,7 +107,6 @@ import {
   beginOrganizationExport,
   exportOrganization,
 } from '#modules/organizations/operations/organization.ts';
-import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import {
   acceptInvitation,
   createInvitation,

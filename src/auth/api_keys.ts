@@ -1,6 +1,3 @@
-import { refusalError, refusalOf } from '#auth/may_act.ts';
-import { KeyReads } from '#auth/key_cache.ts';
-import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';
@@ -9,6 +6,9 @@ import type { Clock, Temporal } from '#kernel/time.ts';
 import type { LiveApiKey } from '#modules/api_keys/store.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { KeyReads } from './key_cache.ts';
+import { refusalError, refusalOf } from './may_act.ts';
+import { hashSecret, isSecretText, newSecretText } from './secret_text.ts';
 
 const PRECISION_MS = 60_000;
 
@@ -109,4 +109,57 @@ function permissionsOf(key: LiveApiKey): Set<Permission> {
 /** Whether it is time to note again that a credential is used: to the minute, not at each request. */
 export function isUseWorthRecording(lastUsedAt: Temporal.Instant | null, now: Temporal.Instant): boolean {
   return lastUsedAt === null || now.epochMilliseconds - lastUsedAt.epochMilliseconds > PRECISION_MS;
+}
+
+const PREFIX = SECRET_PREFIXES.provisioning;
+const NAME = 'SCIM provisioning';
+
+/** Identity provider of an organization, known by its token. */
+export interface Provisioner {
+  readonly orgId: Id<'org'>;
+  readonly apiKeyId: Id<'apikey'>;
+  readonly name: string;
+}
+
+/** Makes the token of an organization in place of the one before. The secret is returned here and never again. */
+export async function issueProvisioningToken(
+  stores: Pick<Stores, 'apiKeys' | 'provisioning'>,
+  orgId: Id<'org'>,
+  createdBy: Id<'user'>,
+  now: Temporal.Instant,
+): Promise<{ tokenId: Id<'apikey'>; token: string }> {
+  await stores.provisioning.revokeToken(orgId, now);
+  const token = newSecretText(PREFIX);
+  const tokenId = newId('apikey');
+  await stores.apiKeys.insert({
+    id: tokenId,
+    orgId,
+    userId: null,
+    name: NAME,
+    hash: hashSecret(token),
+    hint: `${token.slice(0, PREFIX.length + 5)}…`,
+    // It opens no action: `authenticateApiKey` knows it by its prefix.
+    permissions: [],
+    createdBy,
+    createdAt: now,
+    expiresAt: null,
+    isProvisioning: true,
+  });
+  return { tokenId, token };
+}
+
+/** Returns the identity provider behind an `Authorization` header. Throws `unauthenticated`. */
+export async function authenticateProvisioner(
+  { apiKeys }: Pick<Stores, 'apiKeys'>,
+  authorization: string | undefined,
+  now: Temporal.Instant,
+): Promise<Provisioner> {
+  const secret = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  if (secret === undefined) {
+    throw new AppError('unauthenticated', 'send the provisioning token in the header: Authorization: Bearer <TOKEN>');
+  }
+  const [key] = isSecretText(PREFIX, secret) ? await apiKeys.listLive([hashSecret(secret)], now) : [];
+  if (key === undefined) throw new AppError('unauthenticated', 'this provisioning token is unknown or was revoked');
+  if (isUseWorthRecording(key.lastUsedAt, now)) await apiKeys.touch(key.id, now);
+  return { orgId: key.orgId, apiKeyId: key.id, name: key.name };
 }

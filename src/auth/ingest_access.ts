@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { API_KEY_PREFIX } from '#auth/api_keys.ts';
+import { API_KEY_PREFIX } from './api_keys.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import { KeyCache } from '#auth/key_cache.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';

@@ -1,10 +1,13 @@
 import { argon2, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-
 import pLimit from 'p-limit';
 
 import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import { PASSWORD_LENGTH_MIN } from '#kernel/password_length.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Stores } from '#modules/stores.ts';
+import { areTriesUsedUp, countTry, forgetTries, type TryLimit } from './sign_in_limiter.ts';
 
 /** Argon2id with the parameters OWASP recommends for interactive sign-in: 19 MiB, two passes, one lane. */
 const PARAMETERS: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
@@ -179,3 +182,45 @@ async function listCommonest(): Promise<ReadonlySet<string>> {
 }
 
 let commonest: ReadonlySet<string> | null = null;
+
+/** Result of checking the PIN of a reply: `none_set` if the person has set no PIN. */
+type PinCheck = 'none_set' | 'right' | 'missing' | 'wrong' | 'locked';
+
+const limitOf = (userId: Id<'user'>): TryLimit => ({ key: `reply_pin:${userId}`, max: 5, windowSeconds: 15 * 60 });
+
+/** Whether a reply by SMS, call or link carries the PIN of the person it speaks for. Five wrong ones lock it for 15 minutes. */
+export async function checkReplyPin(
+  stores: Pick<Stores, 'phoneNumbers' | 'signInLimits'>,
+  userId: Id<'user'>,
+  pin: string | null,
+  now: Temporal.Instant,
+): Promise<PinCheck> {
+  const pinHash = await stores.phoneNumbers.findPin(userId);
+  if (pinHash === null) return 'none_set';
+  const limit = limitOf(userId);
+  if (pin === null) return (await areTriesUsedUp(stores, limit, now)) ? 'locked' : 'missing';
+  const { isAllowed, isLast } = await countTry(stores, limit, now);
+  if (!isAllowed) return 'locked';
+  if (await isPasswordOf(pinHash, pin)) {
+    await forgetTries(stores, limit.key);
+    return 'right';
+  }
+  return isLast ? 'locked' : 'wrong';
+}
+
+/** A new PIN has not been tried. */
+export async function forgetPinTries(stores: Pick<Stores, 'signInLimits'>, userId: Id<'user'>): Promise<void> {
+  await forgetTries(stores, limitOf(userId).key);
+}
+
+const DIGITS = 6;
+
+/** Six digits that are sent to a phone and typed by its owner. */
+export function newPhoneCode(): string {
+  return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+}
+
+/** Compares in constant time; both are of six digits. */
+export function isSamePhoneCode(sent: string, typed: string): boolean {
+  return sent.length === typed.length && timingSafeEqual(Buffer.from(sent), Buffer.from(typed));
+}

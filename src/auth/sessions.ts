@@ -1,4 +1,4 @@
-import { isUseWorthRecording } from '#auth/api_keys.ts';
+import { isUseWorthRecording } from './api_keys.ts';
 import { refusalError, refusalOf } from '#auth/may_act.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { CallerVia } from '#kernel/caller.ts';

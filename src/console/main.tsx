@@ -4,7 +4,7 @@ import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { addressOf, isApiError } from '#console/api/http.ts';
-import { createApp } from '#console/app.tsx';
+import { createApp } from './app.tsx';
 import { keepLinkedOrganization } from '#console/shell/organization.tsx';
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 import { createExternalPost } from '#auth/external_fetch.ts';
-import { type Config, externalFetchOptionsOf } from '#entry/config.ts';
+import { type Config, externalFetchOptionsOf } from './config.ts';
 import { HEAP_GROWTH } from '#entry/memory/memory.ts';
 import { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';

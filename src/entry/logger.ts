@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-import { type Config, SETTINGS } from '#entry/config.ts';
+import { type Config, SETTINGS } from './config.ts';
 import type { Setting } from '#kernel/config.ts';
 import { keysOf } from '#kernel/records.ts';
 import { type Log, redact } from '#kernel/log.ts';

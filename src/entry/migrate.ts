@@ -6,7 +6,7 @@ import { Client } from 'pg';
 
 import { releaseOf } from '#entry/migrated_by.ts';
 import { findRestoreMarker, UNFINISHED_RESTORE } from '#entry/backup/restore_marker.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { RunningConfig } from './config.ts';
 import { findSchemaFault, isSchemaNewer, MIGRATIONS_DIR, worksWith } from '#entry/schema_age.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';

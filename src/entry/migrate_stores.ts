@@ -1,7 +1,6 @@
-import { loadConfig } from '#entry/config.ts';
+import { loadConfig, requireStores, runningConfig, type RunningConfig } from './config.ts';
 import { migrate } from '#entry/migrate.ts';
 import { awaitStores } from '#entry/program.ts';
-import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
 import { systemClock } from '#kernel/time.ts';
 import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 
 import { findRestoreMarker, UNFINISHED_RESTORE } from '#entry/backup/restore_marker.ts';
 import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
-import type { Config } from '#entry/config.ts';
+import type { Config } from './config.ts';
 import { findSchemaFault } from '#entry/schema_age.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import { findPoolerFault } from '#storage/postgres/pooler.ts';

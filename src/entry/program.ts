@@ -1,4 +1,4 @@
-import type { Config } from '#entry/config.ts';
+import type { Config } from './config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import { retry } from '#kernel/promises.ts';

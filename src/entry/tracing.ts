@@ -1,6 +1,6 @@
 import type * as SdkTrace from '@opentelemetry/sdk-trace';
 
-import { readSecretFile } from '#entry/config.ts';
+import { readSecretFile } from './config.ts';
 import { type Environment, ConfigError, processEnvironment } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';

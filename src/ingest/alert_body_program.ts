@@ -1,7 +1,7 @@
 /** Program of the thread of `AlertBodies`: parses large bodies and divides them into parts. */
 import type { BodyAnswer, BodyPart, BodyQuestion } from '#ingest/alert_bodies.ts';
 import { parseSentJson } from '#ingest/protocols/alerts/parse_body.ts';
-import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/own_thread.ts';
 import { AppError } from '#kernel/errors.ts';
 import { shrinkJson } from '#modules/alerts/decide/shrink_json.ts';
 

@@ -1,14 +1,13 @@
 import { afterAll, expect, test } from 'vitest';
 
-import { hashPassword } from '#auth/passwords.ts';
-import { checkReplyPin } from '#auth/reply_pins.ts';
+import { checkReplyPin, hashPassword } from '#auth/passwords.ts';
 import { codeAt } from '#auth/second_factor_codes.ts';
 import { compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { answerCommand } from '#entry/http/places/places.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';
+import { beginChatLink } from '#modules/places/operations/places.ts';
 import { createStatusPage } from '#modules/status_pages/operations/status_pages.ts';
 import { subscribe } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';

@@ -4,9 +4,8 @@ import path from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { readOrCreateAppSecret } from '#infra/embedded/app_secret.ts';
+import { type Facts, readOrCreateAppSecret } from '#infra/embedded/installation.ts';
 import { Banner } from '#infra/embedded/banner.ts';
-import type { Facts } from '#infra/embedded/installation.ts';
 
 describe('the secret of an installation', () => {
   test('is created once, readable by its owner only, and never replaced', () => {

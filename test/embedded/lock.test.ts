@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { LockHeldError, takeLock } from '#infra/embedded/lock.ts';
+import { LockHeldError, takeLock } from '#infra/embedded/data_folder.ts';
 
 let folder: string;
 let file: string;

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { licenceFaults, listLicences } from '#infra/release/licence_faults.ts';
-import { listExempt, lockFaults } from '#infra/release/lock_faults.ts';
-import { readLockFile } from '#infra/release/lock_file.ts';
+import { listExempt, lockFaults, readLockFile } from '#infra/release/lock_faults.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const packages = readLockFile();

@@ -1,4 +1,4 @@
-import { issueProvisioningToken } from '#auth/provisioning_token.ts';
+import { issueProvisioningToken } from '#auth/api_keys.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { Answer, World } from '#test/kit/world.ts';
 

@@ -10,10 +10,9 @@ import { createClient } from '@clickhouse/client';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 
-import { readOrCreateAppSecret } from '#infra/embedded/app_secret.ts';
+import { Installation, makeDataFolder, type Progress, readOrCreateAppSecret } from '#infra/embedded/installation.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { Installation, makeDataFolder, type Progress } from '#infra/embedded/installation.ts';
-import { takeLock } from '#infra/embedded/lock.ts';
+import { takeLock } from '#infra/embedded/data_folder.ts';
 import { loadConfig } from '#entry/config.ts';
 import { withDatabase } from '#test/kit/templates.ts';
 

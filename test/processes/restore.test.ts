@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { restoreBackup } from '#entry/backup/restore_backup.ts';
 import { migrate } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { RunningConfig } from '#entry/config.ts';
 import { BACKUP_KEY, backUp, emptyTarget, open, sendEvent, sendPoint } from '#test/entry/backup/restored.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { runningClock } from '#test/kit/clock.ts';

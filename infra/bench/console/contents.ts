@@ -1,5 +1,4 @@
-import { runningConfig } from '#entry/running_config.ts';
-import { loadConfig } from '#entry/config.ts';
+import { loadConfig, runningConfig } from '#entry/config.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 

@@ -1,6 +1,5 @@
-import { runningConfig } from '#entry/running_config.ts';
+import { loadConfig, runningConfig } from '#entry/config.ts';
 import type { Client } from '#infra/demo/client.ts';
-import { loadConfig } from '#entry/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';

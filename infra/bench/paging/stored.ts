@@ -1,7 +1,6 @@
 import { createClient } from '@clickhouse/client';
 
-import { runningConfig } from '#entry/running_config.ts';
-import { loadConfig } from '#entry/config.ts';
+import { loadConfig, runningConfig } from '#entry/config.ts';
 
 /** Lists what the installation has stored: ids as senders write them, and values of the metric `load`. */
 export async function listStored(dataDir: string): Promise<{ eventIds: Set<string>; values: Set<number> }> {

@@ -3,10 +3,9 @@ import { refuseArguments } from '#infra/usage.ts';
 import { connect } from '#infra/demo/client.ts';
 import { messageOf } from '#kernel/errors.ts';
 
-import { makeBaseImage } from './base_image.ts';
+import { buildImage, checkImage, makeBaseImage } from './image.ts';
 import { checkChart } from './chart.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { buildImage, checkImage } from './image.ts';
 import { type Report, runParts, seconds } from './report.ts';
 import { bringUp, checkContainers, checkStopping, measureUsage, runDemo } from './running.ts';
 import { prepareStack, type Stack, waitUntil } from './stack.ts';

@@ -12,10 +12,9 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { BASE_IMAGE, debianMirror } from './base_image.ts';
+import { BASE_IMAGE, debianMirror, IMAGE } from './image.ts';
 import type { Engine } from './engine.ts';
 import { execute, type Executed, tryToExecute, obtain } from './execute.ts';
-import { IMAGE } from './image.ts';
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const INSTALLED = [

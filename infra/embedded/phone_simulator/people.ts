@@ -5,7 +5,7 @@ import { findKeyword, keywordAnswer, type Messaging, type OptOuts } from './mess
 import type { Reports } from './reports.ts';
 import type { Switchboard } from './switchboard.ts';
 import { isE164 } from './twilio_errors.ts';
-import { parseTwiml, TwimlError } from './twiml.ts';
+import { parseTwiml, TwimlError } from './conversation.ts';
 import type { WebhookAnswer } from './webhooks.ts';
 
 interface Reply {

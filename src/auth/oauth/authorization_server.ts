@@ -5,17 +5,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 
 import { createExternalFetch } from '#auth/external_fetch.ts';
-import { normalizeClient } from '#auth/oauth/client_metadata.ts';
-import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
 import {
   ALL_SCOPES,
   CLIENT_AUTH_METHODS,
   CLIENT_SIGNING_ALGORITHMS,
+  normalizeClient,
   OAUTH_PATHS,
   OFFLINE_SCOPE,
   requestedScope,
   SCOPES,
-} from '#auth/oauth/metadata.ts';
+} from './metadata.ts';
+import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { hashOfClientSecret, nextRefreshTokens, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { newSecretText } from '#auth/secret_text.ts';

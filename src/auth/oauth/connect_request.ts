@@ -4,7 +4,7 @@ import type { Client, Interaction, InteractionResults, Provider } from 'oidc-pro
 
 import { connect } from '#auth/oauth/connections.ts';
 import { saveClient } from '#auth/oauth/record_adapter.ts';
-import { mayChange } from '#auth/oauth/metadata.ts';
+import { mayChange } from './metadata.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, notFound } from '#kernel/errors.ts';

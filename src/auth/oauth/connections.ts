@@ -1,6 +1,6 @@
 import { isUseWorthRecording } from '#auth/api_keys.ts';
 import { refusalError, refusalOf } from '#auth/may_act.ts';
-import { mayChange } from '#auth/oauth/metadata.ts';
+import { mayChange } from './metadata.ts';
 import { hashSecret, isSecretText } from '#auth/secret_text.ts';
 import type { CallerVia, RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -3,7 +3,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
 
 import { disconnect, revokedByClient, revokedBySystem } from '#auth/oauth/connections.ts';
-import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from '#auth/oauth/metadata.ts';
+import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from './metadata.ts';
 import { hashSecret, secretTextOf } from '#auth/secret_text.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import { type Id, SECRET_PREFIXES } from '#kernel/ids.ts';

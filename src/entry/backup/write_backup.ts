@@ -8,7 +8,7 @@ import { readClickHouseMigrations, readParts } from '#entry/backup/clickhouse_ro
 import { connect, listTables, readMigrations, readRows, readSequences } from '#entry/backup/postgres_rows.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { fingerprintOf } from '#entry/secret_fingerprint.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { RunningConfig } from '#entry/config.ts';
 import { Spool } from '#ingest/spool.ts';
 import { newId } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';

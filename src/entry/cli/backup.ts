@@ -6,8 +6,7 @@ import type { Command } from 'commander';
 
 import type { BackupSummary } from '#entry/backup/write_backup.ts';
 import { print } from '#entry/cli/text.ts';
-import { type Config, loadConfig } from '#entry/config.ts';
-import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
+import { type Config, loadConfig, requireStores, runningConfig, type RunningConfig } from '#entry/config.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** Adds the backup and restore commands. Store clients and archive code are loaded only when they are needed. */

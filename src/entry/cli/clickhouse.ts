@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 
 import { secretArgument } from '#entry/cli/text.ts';
-import { loadConfig } from '#entry/config.ts';
+import { loadConfig, requireStores, runningConfig } from '#entry/config.ts';
 import { prepareEvents, REWRITE_MS_MAX } from '#entry/migrate.ts';
 import { findClickHouseFault } from '#entry/preflight.ts';
-import { requireStores, runningConfig } from '#entry/running_config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import type { ClickHouseAddress } from '#storage/clickhouse/address.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { AppContext } from '#entry/compose.ts';
 import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
-import { authenticateProvisioner, type Provisioner } from '#auth/provisioning_token.ts';
+import { authenticateProvisioner, type Provisioner } from '#auth/api_keys.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';
@@ -10,7 +10,7 @@ import { beginRefusal } from '#entry/http/problem.ts';
 import { type Answer, ScimRequests, searchOf } from '#entry/http/scim_requests.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from '#modules/provisioning/decide/discovery.ts';
-import { errorBody } from '#modules/provisioning/decide/scim_error.ts';
+import { errorBody } from '#modules/provisioning/decide/scim_values.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';

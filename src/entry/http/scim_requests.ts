@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { ActionRuntime } from '#actions/run_action.ts';
-import type { Provisioner } from '#auth/provisioning_token.ts';
+import type { Provisioner } from '#auth/api_keys.ts';
 import { PAGE_MAX } from '#modules/provisioning/decide/discovery.ts';
 import { isReturned, project, type Projection, readProjection } from '#modules/provisioning/decide/projection.ts';
-import { PreconditionFailed, ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { PreconditionFailed, ScimError } from '#modules/provisioning/decide/scim_values.ts';
 import { type Filter, parseFilter } from '#modules/provisioning/decide/scim_filter.ts';
 import type { Sorting } from '#modules/provisioning/store/filter_condition.ts';
 import { readGroup, readGroupPatch } from '#modules/provisioning/decide/scim_group.ts';

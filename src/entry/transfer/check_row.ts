@@ -2,10 +2,9 @@ import { COLUMN_CONTRACTS, TYPE_CONTRACTS } from '#entry/transfer/column_contrac
 import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import { areConditions } from '#modules/alerts/decide/route.ts';
 import { unreadableSettings } from '#modules/alerts/decide/source_settings.ts';
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
+import { parseRuleConfig, parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { MAINTENANCE_DAYS_MAX } from '#modules/maintenance/decide/maintenance.ts';
 import { isRuleKind, type RuleConfig } from '#modules/rules/decide/rule_kinds.ts';
-import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { parseTraceLink } from '#modules/metrics/decide/trace_link.ts';
 import { toSlug } from '#modules/monitors/decide/check_in.ts';
 import { storedConfigFaults, storedScheduleFaults } from '#modules/monitors/decide/schedule.ts';

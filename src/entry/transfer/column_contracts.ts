@@ -7,7 +7,7 @@ import { FreeText, Name, SafeInteger } from '#actions/fields.ts';
 import { POLICY_DETAILS } from '#modules/policies/details_fields.ts';
 import { DetailedStepInput, StepInput } from '#modules/policies/operations/steps.ts';
 import { RecurrenceView } from '#modules/maintenance/operations/maintenance_view.ts';
-import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
+import { RotationConfigInput } from '#modules/schedules/operations/layer_fields.ts';
 import { Phone } from '#modules/teams/view.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { migrationNames } from '#entry/migrate.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { RunningConfig } from '#entry/config.ts';
 import { checkFolder } from '#entry/transfer/check_folder.ts';
 import { type ArrivingRows, deleteEvents, importEvents, importRows } from '#entry/transfer/import_rows.ts';
 import { faultText, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';

@@ -1,5 +1,5 @@
 import type { ProposalText, ProposedObject } from '#modules/agents/decide/proposal.ts';
-import { quoted } from '#modules/agents/decide/visible_text.ts';
+import { quoted } from '#modules/agents/decide/agent_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ObjectName } from '#modules/agents/store/object_name_reader.ts';
 import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { type AlertQueue, dedupKeyOfAlert } from '#modules/alerts/view.ts';
-import { NO_REPETITION, timeOfNext, withEvent } from '#modules/alerts/decide/alert_history.ts';
+import { NO_REPETITION, timeOfNext, withEvent } from '#modules/alerts/decide/alert_event.ts';
 import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
 import type { AlertRow } from '#modules/alerts/store/alert_store.ts';
 import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';

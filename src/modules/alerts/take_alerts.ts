@@ -1,6 +1,5 @@
 import type { AlertEvent } from '#modules/alerts/decide/alert_event.ts';
-import { type AlertChange, applyEvent, newFacts } from '#modules/alerts/decide/alert_change.ts';
-import type { IncidentOfAlert } from '#modules/alerts/decide/decide_alert.ts';
+import { type AlertChange, applyEvent, type IncidentOfAlert, newFacts } from '#modules/alerts/decide/alert_change.ts';
 import { repeatsAlerts, sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
 import type { AlertOutcome, AlertOwner, OwnedAlert } from '#modules/alerts/decide/sent_alert.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';

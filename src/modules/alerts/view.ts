@@ -2,10 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
-import { incidentKeyOf } from '#modules/alerts/decide/alert_change.ts';
-import type { AlertEvent } from '#modules/alerts/decide/alert_event.ts';
-import type { Repetition } from '#modules/alerts/decide/alert_history.ts';
-import type { AlertEffect } from '#modules/alerts/decide/decide_alert.ts';
+import { type AlertEffect, incidentKeyOf } from '#modules/alerts/decide/alert_change.ts';
+import type { AlertEvent, Repetition } from '#modules/alerts/decide/alert_event.ts';
 import type { SourceSettings } from '#modules/alerts/decide/source_settings.ts';
 import type { AlertSourceRow } from '#modules/alerts/store/alert_source_store.ts';
 import { INCIDENT_STATUSES, type IncidentActor } from '#modules/incidents/decide/incident.ts';

@@ -1,7 +1,7 @@
 /** Program of the thread of `FileThread`: reads the texts of configuration files. */
 import type { FileAnswer, FileQuestion } from '#modules/configuration/file_thread.ts';
 import { faultsAt, readConfigurationFile } from '#modules/configuration/decide/read_file.ts';
-import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/own_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 
 /** Time limit for a text; a body of the largest size, as people write it, takes a third of it. */

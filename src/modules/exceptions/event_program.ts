@@ -6,7 +6,7 @@ import { withoutFields } from '#modules/exceptions/decide/secret_fields.ts';
 import type { EventAnswer, EventQuestion, ReadByThread, ThreadGrouping } from '#modules/exceptions/event_thread.ts';
 import { READING } from '#modules/exceptions/read_events.ts';
 import { listEvents, type UnreadEvent } from '#ingest/packing/pack_events.ts';
-import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/own_thread.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import { runWithTimeLimit } from '#kernel/threads/run_with_time_limit.ts';

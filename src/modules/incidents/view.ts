@@ -4,11 +4,17 @@ import { ALERTS_SHOWN, AlertView } from '#modules/alerts/view.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { EvidenceView, EVIDENCE_EXAMPLE } from '#modules/incidents/evidence.ts';
 import { NoteView } from '#modules/incidents/notes.ts';
-import { escalationStateOf, type StepState, WAITS_FOR, waitsFor } from '#modules/incidents/decide/escalation_state.ts';
+import {
+  escalationStateOf,
+  type StepState,
+  type StepTimerRow,
+  toStepRecords,
+  WAITS_FOR,
+  waitsFor,
+} from '#modules/incidents/decide/escalation_state.ts';
 import { INCIDENT_STATUSES, SYSTEM_REASONS } from '#modules/incidents/decide/incident.ts';
 import { INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
-import { toStepRecords, type StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';

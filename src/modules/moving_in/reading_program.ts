@@ -12,7 +12,7 @@ import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { moveIn } from '#modules/moving_in/move_in.ts';
 import { type FolderContent, readTexts } from '#modules/moving_in/read_folder.ts';
 import { AppError } from '#kernel/errors.ts';
-import { lowerThreadPriority, threadData } from '#kernel/threads/answer_in_thread.ts';
+import { lowerThreadPriority, threadData } from '#kernel/threads/own_thread.ts';
 
 /** Data of the thread: files, or a key that is in nothing else than its memory. */
 export interface ReadingData {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { endMembership, requireAnotherOwner, notifyOfLoweredRole } from '#modules/organizations/roles.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { ScimError } from '#modules/provisioning/decide/scim_values.ts';
 import { addressOf, nameOf, type UserState } from '#modules/provisioning/decide/scim_user.ts';
 import type { KeptContact, SuspendedMembership } from '#modules/provisioning/decide/suspended_membership.ts';
 import type { ProvisioningChange, ProvisioningUnit } from '#modules/provisioning/provisioning_unit.ts';

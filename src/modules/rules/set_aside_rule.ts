@@ -1,6 +1,6 @@
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { unreadableRule } from '#modules/rules/decide/rule_config.ts';
+import { unreadableRule } from '#modules/rules/decide/rule_settings.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';

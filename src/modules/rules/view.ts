@@ -11,17 +11,17 @@ import {
   type RuleKind,
   ruleStatusOf,
 } from '#modules/rules/decide/rule_kinds.ts';
-import { unreadableRule } from '#modules/rules/decide/rule_config.ts';
-import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
-import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
 import {
   hasSetting,
   RULE_SETTING_SCHEMAS,
   type RuleSettings,
   settingsOf,
   type StoredSettings,
+  unreadableRule,
 } from '#modules/rules/decide/rule_settings.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
+import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
 
 const FIELDS = Object.fromEntries(
   Object.entries<object>(RULE_SETTING_SCHEMAS).map(([name, schema]) => [

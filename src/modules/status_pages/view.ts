@@ -4,8 +4,12 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { historyStart, type PageContent, type PublishedIncident } from '#modules/status_pages/decide/page_state.ts';
 import { IMPACTS, STAGES, STATUS_PATH } from '#modules/status_pages/decide/publication.ts';
-import type { PublicationRow, UpdateRow } from '#modules/status_pages/store/publication_store.ts';
-import type { NewComponent, StatusPageRow } from '#modules/status_pages/store/status_page_store.ts';
+import type {
+  NewComponent,
+  PublicationRow,
+  StatusPageRow,
+  UpdateRow,
+} from '#modules/status_pages/store/status_page_store.ts';
 import type { Stores } from '#modules/stores.ts';
 
 const GroupView = Type.Object({

@@ -1,13 +1,13 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https, { type RequestOptions } from 'node:https';
-
 import type twilio from 'twilio';
 
-import { certificateFault, isNotConnected } from '#kernel/errors.ts';
-import { holdUntilConnected, mayHaveLeft } from '#kernel/held_request.ts';
-import type { CallbackProvider, Delivery } from '#notify/channel.ts';
-import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
+import { certificateFault, isNotConnected } from '#kernel/errors.ts';
+import { HeldBackError, holdUntilConnected, isHeldBack, mayHaveLeft } from '#kernel/held_request.ts';
+import type { CallbackProvider, ChannelSender, Delivery } from '#notify/channel.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
+import { reasonOfCode } from './error_codes.ts';
 
 /** The account by which messages and calls go out. */
 export const TWILIO_SETTINGS = {
@@ -92,7 +92,7 @@ const SEND_TIMEOUT_MS = 30_000;
 const ASK_TIMEOUT_MS = 10_000;
 
 /** Attempts for a message or call of unknown fate: waking somebody twice is better than not at all. */
-export const UNCERTAIN_ATTEMPTS_MAX = 2;
+const UNCERTAIN_ATTEMPTS_MAX = 2;
 
 const TRANSPORT = {
   request(options: RequestOptions, answered: (answer: IncomingMessage) => void): ClientRequest {
@@ -148,7 +148,7 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
  * without any, and the transport's error with a text as code. A certificate that is not accepted has let nothing pass.
  * A timeout, or a connection lost after the request had left, is uncertain: it may have been sent. Before, it was not.
  */
-export function deliveryOfError(error: unknown): Delivery {
+function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };
   const reason = typeof code === 'number' ? reasonOfCode(code) : undefined;
   if (reason !== undefined) return { kind: 'rejected', reason: reason };
@@ -163,4 +163,40 @@ export function deliveryOfError(error: unknown): Delivery {
   if (certificate !== null) return { kind: 'rejected', reason: `provider_https_${certificate}` };
   if (isNotConnected(error) || !mayHaveLeft(error)) return { kind: 'retry', reason: 'provider_unreachable' };
   return { kind: 'uncertain', reason: 'provider_silent' };
+}
+
+type Twilio = Awaited<ReturnType<TwilioClient>>;
+
+/** Number of messages or calls to the same address that are searched to find one again. */
+export const LOOKED_AT_MAX = 50;
+
+/** Twilio operations of one channel. */
+interface TwilioChannel {
+  create(twilio: Twilio, outgoing: OutgoingMessage): Promise<{ readonly sid: string }>;
+  /** Lists every message since then that may be this one. */
+  list(twilio: Twilio, outgoing: OutgoingMessage, since: Date): Promise<readonly { readonly sid: string }[]>;
+  /** See `ChannelSender`. */
+  readonly findsByWords: boolean;
+}
+
+export function twilioSender(client: TwilioClient, channel: TwilioChannel): ChannelSender {
+  return {
+    uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
+    findsByWords: channel.findsByWords,
+    load: client,
+    async send(outgoing) {
+      const twilio = await client();
+      try {
+        const { sid } = await channel.create(twilio, outgoing);
+        return { kind: 'accepted', providerId: sid };
+      } catch (error) {
+        if (isHeldBack(error)) throw new HeldBackError();
+        return deliveryOfError(error);
+      }
+    },
+    async listSent(outgoing, sinceMs) {
+      const messages = await channel.list(await client(), outgoing, new Date(sinceMs));
+      return messages.map(({ sid }) => sid);
+    },
+  };
 }

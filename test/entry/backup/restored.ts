@@ -9,7 +9,7 @@ import { expect, inject } from 'vitest';
 import { writeBackup } from '#entry/backup/write_backup.ts';
 import { type AppContext, compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { RunningConfig } from '#entry/config.ts';
 import { silentLog } from '#kernel/log.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { makeFolder } from '#test/faults/folder.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metric.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';

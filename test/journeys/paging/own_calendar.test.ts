@@ -1,7 +1,11 @@
 import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 
-import { getOwnCalendar, renewOwnCalendar, revokeOwnCalendar } from '#modules/schedules/operations/own_calendar.ts';
+import {
+  getOwnCalendar,
+  renewOwnCalendar,
+  revokeOwnCalendar,
+} from '#modules/schedules/operations/holiday_calendars.ts';
 import type { Id } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -9,7 +9,7 @@ import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { storePoints } from '#storage/queue/jobs.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { getLateness } from '#modules/notifications/operations/get_delivery_health.ts';
+import { getLateness } from '#modules/notifications/operations/get_paging_problems.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { WorkerStore } from '#storage/postgres/worker_store.ts';

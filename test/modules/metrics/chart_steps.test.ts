@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metric.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import { newId, type Id } from '#kernel/ids.ts';
 import fc from '#test/kit/properties.ts';

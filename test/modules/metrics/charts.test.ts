@@ -2,10 +2,9 @@ import fc from '#test/kit/properties.ts';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
-import { describeMetrics } from '#modules/metrics/operations/describe_metrics.ts';
+import { describeLabels, describeMetrics } from '#modules/metrics/operations/describe_metrics.ts';
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
-import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metric.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type PointKind } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metric.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 
 import type { Role } from '#kernel/permissions.ts';
-import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';
-import { createPlace } from '#modules/places/operations/places.ts';
+import { beginChatLink, createPlace } from '#modules/places/operations/places.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack } from '#test/kit/programs/slack.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { StaffedWorld } from '#test/kit/staffed_world.ts';

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import type { Id } from '#kernel/ids.ts';
 import { linkChatAccount } from '#modules/places/link_chat_account.ts';
-import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';
+import { beginChatLink, createPlace, listPlaces } from '#modules/places/operations/places.ts';
 import { testPlace } from '#modules/places/operations/deliveries.ts';
-import { createPlace, listPlaces } from '#modules/places/operations/places.ts';
 import { inUnitOfWork } from '#modules/stores.ts';
 import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metric.ts';
 import { addAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';

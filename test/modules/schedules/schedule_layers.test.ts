@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
-import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
+import { createLayerOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { createHolidayCalendar, deleteHolidayCalendar } from '#modules/schedules/operations/holiday_calendars.ts';
 import {
   duplicateSchedule,

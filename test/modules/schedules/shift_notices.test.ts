@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
-import { deleteScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
+import { createLayerOverride, deleteScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { remindOfShifts } from '#modules/schedules/shift_notices.ts';

@@ -6,8 +6,12 @@ import { reassignIncident } from '#modules/incidents/operations/reassignment.ts'
 import { reopenIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
-import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
-import { getShadowMode, setOrganizationShadow, setServiceShadow } from '#modules/shadow/operations/shadow_mode.ts';
+import {
+  compareWithTool,
+  getShadowMode,
+  setOrganizationShadow,
+  setServiceShadow,
+} from '#modules/shadow/operations/shadow_mode.ts';
 import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { getDeliveryHealth } from '#modules/notifications/operations/get_delivery_health.ts';
-import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
+import { getDeliveryHealth, getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
 import { listAssignees, reassignIncident } from '#modules/incidents/operations/reassignment.ts';

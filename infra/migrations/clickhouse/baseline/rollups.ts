@@ -1,6 +1,6 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
-/** Sums of a series over a period: see `modules/metrics/store/rollup_rows.ts`. */
+/** Sums of a series over a period: see `modules/metrics/store/rollups.ts`. */
 const COLUMNS = `
     service_id UUID,
     metric LowCardinality(String),

@@ -18,7 +18,7 @@ import { linesAt } from '#console/components/time_chart/draw_marks.ts';
 import { inTurn } from '#console/components/time_chart/in_turn.ts';
 import { createPlot, type PlotArea, type PlotCells, type PlotState } from '#console/components/time_chart/plot.ts';
 import classes from '#console/components/time_chart/time_chart.module.css';
-import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
+import type { TraceDot } from './trace_dots.tsx';
 import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
 import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';

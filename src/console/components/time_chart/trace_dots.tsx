@@ -1,10 +1,13 @@
-import { Popover } from '@mantine/core';
+import { Button, Popover } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 
-import type { PlotArea } from '#console/components/time_chart/plot.ts';
-import classes from '#console/components/time_chart/trace_dots.module.css';
-import { TraceId } from '#console/components/time_chart/trace_id.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
+import classes from '#console/components/time_chart/trace_dots.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { traceUrl } from '#modules/metrics/decide/trace_link.ts';
+import type { PlotArea } from './plot.ts';
 
 /** Single observation, with the trace in which it was made. */
 export interface TraceDot {
@@ -67,5 +70,37 @@ export function TraceDots({ dots, area, from, to, isAtValue, valueText }: TraceD
         );
       })}
     </div>
+  );
+}
+
+/** Id of a trace, with a link if the organization has set where it looks at traces. */
+export function TraceId({ traceId }: { readonly traceId: string }) {
+  const { traceLink } = useOrganization().org;
+  const clipboard = useClipboard({ timeout: 2_000 });
+  return (
+    <span className={`${classes.trace} row wraps spaced tiny shrinks`}>
+      <code>{traceId}</code>
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={clipboard.copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+        onClick={() => clipboard.copy(traceId)}
+      >
+        {clipboard.copied ? 'Copied' : 'Copy trace id'}
+      </Button>
+      {traceLink !== null && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          rightSection={<IconExternalLink size={14} />}
+          component="a"
+          href={traceUrl(traceLink, traceId)}
+          target="_blank"
+          rel="noreferrer"
+        >
+          Open the trace
+        </Button>
+      )}
+    </span>
   );
 }

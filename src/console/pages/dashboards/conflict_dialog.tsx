@@ -5,11 +5,11 @@ import { Dialog } from '#console/components/dialog.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import {
+  changesBetween,
   type DashboardChanges,
   type DashboardDraft,
-  changesBetween,
+  mergeDrafts,
 } from '#modules/dashboards/decide/layout_changes.ts';
-import { mergeDrafts } from '#modules/dashboards/decide/merge_layouts.ts';
 
 interface ConflictDialogProps {
   readonly base: DashboardDraft;

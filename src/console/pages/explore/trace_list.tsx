@@ -1,6 +1,6 @@
 import type { ResultOf } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { TraceId } from '#console/components/time_chart/trace_id.tsx';
+import { TraceId } from '#console/components/time_chart/trace_dots.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/explore/explore.module.css';
 

@@ -14,7 +14,7 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/incidents/agents_card.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
+import { visibleJson, visibleText } from '#modules/agents/decide/agent_text.ts';
 
 type Work = ResultOf<'get_agent_work'>;
 type Lease = NonNullable<Work['lease']>;

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { type InputOf, invoke, topicKey } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
-import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from './answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Level } from '#modules/exceptions/decide/level.ts';
 

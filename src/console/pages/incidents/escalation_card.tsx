@@ -17,7 +17,7 @@ import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { handedOverText, untilText, whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import { useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
+import { useUndoAnswers } from './answer_incidents.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -17,17 +17,17 @@ import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { People, Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
+import { type Answer, useAnswerIncidents, useUndoAnswers } from './answer_incidents.ts';
 import { IncidentGuidance, IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { isWithOthers } from '#console/pages/incidents/escalation_text.ts';
-import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
+import { IncidentCause } from './incident_cause.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { actorName } from '#modules/incidents/decide/incident_actor.ts';
+import { actorName } from '#modules/incidents/decide/incident.ts';
 
 const IncidentNotFound = lazyPart(() =>
   import('#console/pages/incidents/incident_context.tsx').then((m) => m.IncidentNotFound),

@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ChangingBar, SelectionBar } from '#console/components/lists/selection_bar.tsx';
-import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from './answer_incidents.ts';
 import { type Matching, PAST, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 
 interface IncidentSelectionProps {

@@ -7,7 +7,7 @@ import { teamQuery } from '#console/api/teams.ts';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 import { spanText } from '#console/pages/oncall/span_text.ts';
-import type { Selection, ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import type { Selection, ShownSchedule } from './use_timeline.ts';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

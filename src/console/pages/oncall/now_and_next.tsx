@@ -1,6 +1,6 @@
 import { People } from '#console/components/text/person_dot.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import type { ShownSchedule } from './use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface NowAndNextProps {

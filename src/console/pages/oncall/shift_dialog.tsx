@@ -16,13 +16,7 @@ import { Person } from '#console/components/text/person_dot.tsx';
 import { OverrideForm } from '#console/pages/oncall/override/override_form.tsx';
 import { usePutOnCall, useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';
-import {
-  namesOf,
-  type Selection,
-  selectionsOf,
-  type ShownSchedule,
-  useTimeline,
-} from '#console/pages/oncall/use_timeline.ts';
+import { namesOf, type Selection, selectionsOf, type ShownSchedule, useTimeline } from './use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 

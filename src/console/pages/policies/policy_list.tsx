@@ -15,7 +15,7 @@ import { SearchField } from '#console/components/lists/search_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
-import { Templates } from '#console/pages/policies/templates.tsx';
+import { Templates } from './templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/on-call/oncall/policies');

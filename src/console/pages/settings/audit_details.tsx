@@ -7,7 +7,7 @@ import classes from '#console/pages/settings/audit.module.css';
 import { actName } from '#modules/audit/decide/act_names.ts';
 import { VIAS, viaTexts } from '#modules/accounts/decide/caller.ts';
 import { fieldText, type NameOf, targetText, withNames } from '#console/pages/settings/audit_target.ts';
-import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
+import { visibleJson, visibleText } from '#modules/agents/decide/agent_text.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',

@@ -2,7 +2,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { proposalStateOf, type ProposalText, proposalText } from '#modules/agents/decide/proposal.ts';
-import { quoted, visibleJson } from '#modules/agents/decide/visible_text.ts';
+import { quoted, visibleJson } from '#modules/agents/decide/agent_text.ts';
 import {
   type AnswerPage,
   FORGED_LINK,

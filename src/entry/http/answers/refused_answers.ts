@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-import { checkReplyPin } from '#auth/reply_pins.ts';
+import { checkReplyPin } from '#auth/passwords.ts';
 import type { AnswerPage } from '#entry/http/answers/answer_page.ts';
 import type { Id } from '#kernel/ids.ts';
 import { recordRefusedAnswer } from '#modules/audit/operations/record_refused_answer.ts';

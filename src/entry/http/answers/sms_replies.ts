@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-import { checkReplyPin } from '#auth/reply_pins.ts';
+import { checkReplyPin } from '#auth/passwords.ts';
 import type { AppContext } from '#entry/compose.ts';
 import {
   answerAsPerson,

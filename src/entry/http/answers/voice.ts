@@ -1,4 +1,4 @@
-import { checkReplyPin } from '#auth/reply_pins.ts';
+import { checkReplyPin } from '#auth/passwords.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, answeredSentence, receiverOf } from '#entry/http/answers/answer_as_person.ts';
 import { listIncidentsOf, type Outcome, recordOutcome } from '#modules/incidents/paging/record_outcome.ts';

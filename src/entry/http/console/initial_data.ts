@@ -7,11 +7,11 @@ import { runAccountOperation } from '#actions/run_account_operation.ts';
 import { runReads } from '#actions/run_reads.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
 import {
+  PAGES_WITHOUT_SHELL,
   PREFETCHED,
   type PrefetchedQuery,
-  PAGES_WITHOUT_SHELL,
   SHELL_QUERIES,
-} from '#modules/pages/decide/prefetched_queries.ts';
+} from '#modules/pages/decide/page_queries.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { authenticateRequest, browserOf, type Serving } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';

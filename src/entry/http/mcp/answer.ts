@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
-import { serverFor } from '#entry/http/mcp/server.ts';
+import { serverFor } from './server.ts';
 import type { Listener, ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { invalidInput } from '#kernel/errors.ts';
 

@@ -7,12 +7,11 @@ import { MetricSeriesView } from '#modules/metrics/operations/view.ts';
 import { StepInput } from '#modules/policies/operations/steps.ts';
 import { ChannelName, PolicyView } from '#modules/policies/view.ts';
 import { RULE_CONFIG_VIEWS, RuleConfigInput, RuleKindName, RuleView } from '#modules/rules/view.ts';
-import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
+import { RotationConfigInput } from '#modules/schedules/operations/layer_fields.ts';
 import { RotationTypeName, ScheduleView } from '#modules/schedules/view.ts';
 import { CapabilityName, ServiceView, ServiceWithKeysView } from '#modules/services/view.ts';
-import { WholeTeamView } from '#modules/teams/read_teams.ts';
+import { MemberView, TeamView, WholeTeamView } from '#modules/teams/view.ts';
 import { WarningView } from '#modules/teams/warnings.ts';
-import { MemberView, TeamView } from '#modules/teams/view.ts';
 import { type IdSource, idSourceOf } from '#actions/id_sources.ts';
 
 /** Converts to Pascal case: `invalid_input` to `InvalidInput`. */

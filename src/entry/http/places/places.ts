@@ -20,9 +20,9 @@ import { AppError } from '#kernel/errors.ts';
 import { addIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { cutText, type MessageReference } from '#modules/places/decide/place_content.ts';
-import { type ChatPlace } from '#modules/places/decide/chat_places.ts';
 import {
   answersUrlOf,
+  type ChatPlace,
   placeDeclarationOf,
   PLACES_PATH,
   type PlaceSettings,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
 
-import { quoted } from '#modules/agents/decide/visible_text.ts';
+import { quoted } from '#modules/agents/decide/agent_text.ts';
 
 /**
  * Link to the page on which a person answers a proposal. Whoever opens it has to be signed in and may decide what they

@@ -10,7 +10,7 @@ import {
 import { proposeAction } from '#modules/agents/operations/proposals.ts';
 import { RESPONDER_TOOLS } from '#modules/agents/operations/write_note.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
-import { toInputSchema } from '#entry/http/mcp/tool_schemas.ts';
+import { toInputSchema } from '#entry/http/mcp/server.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 import { type ApprovalLink, opensLinksNow } from '#entry/http/responder/approval_link.ts';
 import { callResponderTool, describeProposal } from '#entry/http/responder/call_tool.ts';

@@ -7,7 +7,7 @@ import { ContactView, SubscriptionView, toContactView, toSubscriptionView } from
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import { listOwnShifts, OwnShiftView } from '#modules/schedules/own_shifts.ts';
-import { ReadinessView, readReadiness } from '#modules/teams/readiness_view.ts';
+import { ReadinessView, readReadiness } from '#modules/teams/view.ts';
 
 const SHIFTS_MAX = 12;
 

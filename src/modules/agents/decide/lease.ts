@@ -1,6 +1,6 @@
 import { addMinutesSaturating, isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
+import type { StepTimerRow } from '#modules/incidents/decide/escalation_state.ts';
 import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
 
 type Instant = Temporal.Instant;

@@ -1,5 +1,5 @@
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-import { quoted } from '#modules/agents/decide/visible_text.ts';
+import { quoted } from './agent_text.ts';
 
 /**
  * Kind of a proposal: an `action` is carried out when a person approves it; a `question` is answered with yes or no,

@@ -1,4 +1,4 @@
-import { type AlertEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
+import { type AlertEvent, severityOf } from './alert_event.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
 
 /** Headers of a mail, by their names in lower case; several of one name in their order. */

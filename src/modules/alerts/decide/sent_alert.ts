@@ -1,5 +1,5 @@
-import type { AlertEvent } from '#modules/alerts/decide/alert_event.ts';
-import type { AlertEffect } from '#modules/alerts/decide/decide_alert.ts';
+import type { AlertEvent } from './alert_event.ts';
+import type { AlertEffect } from './alert_change.ts';
 import type { AlertProtocolName } from '#modules/alerts/decide/tools.ts';
 import type { Id } from '#kernel/ids.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { Repetition } from '#modules/alerts/decide/alert_history.ts';
+import type { Repetition } from '#modules/alerts/decide/alert_event.ts';
 import { SOURCES_MAX, type StoredSourceSettings } from '#modules/alerts/decide/source_settings.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';

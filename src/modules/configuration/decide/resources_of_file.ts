@@ -1,11 +1,9 @@
 import type { ConfigurationFile, MaintenanceInFile, ScheduleInFile } from '#modules/configuration/decide/file.ts';
 import { type LayerFields, readLayer } from '#modules/configuration/decide/layers.ts';
-import { inOrderOfNeed, policyLoopFaults, readPolicy } from '#modules/configuration/decide/policies_of_file.ts';
+import { inOrderOfNeed, policyLoopFaults, readPolicy, readRoutes } from './policies_of_file.ts';
 import type { FieldsOf, ResourceKind, WantedOf, WantedResource } from '#modules/configuration/decide/resource.ts';
-import { readRoutes } from '#modules/configuration/decide/routes_of_file.ts';
 import { mapIdsOfLayout } from '#modules/configuration/decide/widget_ids.ts';
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
-import { parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { parseRuleConfig, parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { faultsOf, type Parsed } from '#modules/contacts/decide/parsed.ts';

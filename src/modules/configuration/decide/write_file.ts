@@ -15,7 +15,7 @@ import {
   type StepFields,
 } from '#modules/configuration/decide/resource.ts';
 import { type Ref } from '#modules/configuration/decide/ref.ts';
-import { settingsOf, hasSetting, RULE_DEFAULTS, type RuleSettings } from '#modules/rules/decide/rule_settings.ts';
+import { hasSetting, RULE_DEFAULTS, type RuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 
 /** Returns all of an organization as a configuration file: keys that files have recorded, new ones for the rest. */

@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, changesSince, defineOperation } from '#actions/action_context.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { IdText, nullable } from '#actions/fields.ts';
+import { type FileAnswer, StrictObject } from '#kernel/action.ts';
+import { AppError } from '#kernel/errors.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
+import { contactCardOf, type Preferences } from '#modules/contacts/decide/contact.ts';
+import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
 import { CHANNEL_SWITCHES, ContactRead, Phone, toMemberRecord } from '#modules/teams/view.ts';
-import type { Preferences } from '#modules/contacts/decide/contact.ts';
-import { maskPhone } from '#modules/contacts/decide/masking.ts';
 
 const WHAT = 'how you are reached';
 
@@ -78,4 +80,28 @@ async function updatePreferences(
 
 function maskedContact(contact: Static<typeof ContactView>): object {
   return { ...contact, phone: contact.phone === null ? null : maskPhone(contact.phone) };
+}
+
+const MEDIA_TYPE = 'text/vcard';
+const NAME = 'Tocsin pages';
+
+export const getContactCard = defineOperation({
+  name: 'get_contact_card',
+  summary:
+    'Download a contact card with the numbers and the address that pages come from, so that a phone lets them through while it is silent.',
+  permission: 'organization:view',
+  effect: 'read',
+  result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
+  sends: [MEDIA_TYPE],
+  conflict: 'neither SMS and calls nor mail is set up on this server',
+  async handle(_input, { installation: { senders } }) {
+    if (senders.phones.length + senders.emails.length === 0) {
+      throw new AppError('conflict', 'neither SMS and calls nor mail is set up on this server');
+    }
+    return { name: 'tocsin.vcf', mediaType: MEDIA_TYPE, content: inOnePiece(contactCardOf(NAME, senders)) };
+  },
+});
+
+async function* inOnePiece(text: string): AsyncGenerator<string> {
+  yield text;
 }

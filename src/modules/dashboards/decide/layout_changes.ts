@@ -1,4 +1,5 @@
-import { toLayout, type Widget } from '#modules/dashboards/decide/widget.ts';
+import { compacted } from './grid.ts';
+import { readWidget, toLayout, type Widget } from './widget.ts';
 
 /** The part of a dashboard that people can edit. */
 export interface DashboardDraft {
@@ -39,7 +40,7 @@ export function titleOf({ title, kind, queries }: Widget): string {
 }
 
 /** Whether two widgets differ in nothing but where they stand. */
-export function isSameContent(a: Widget, b: Widget): boolean {
+function isSameContent(a: Widget, b: Widget): boolean {
   return contentOf(a) === contentOf(b);
 }
 
@@ -48,6 +49,38 @@ function contentOf(widget: Widget): string {
   return JSON.stringify({ ...stored, grid: null });
 }
 
-export function isSamePlace({ grid: a }: Widget, { grid: b }: Widget): boolean {
+function isSamePlace({ grid: a }: Widget, { grid: b }: Widget): boolean {
   return a.x === b.x && a.y === b.y && a.w === b.w && a.h === b.h;
+}
+
+/**
+ * Merges two edits of the same dashboard: every change, addition and removal of either; both versions of a widget that
+ * both changed; a widget that one changed and the other removed stays. No edit is lost.
+ */
+export function mergeDrafts(base: DashboardDraft, mine: DashboardDraft, theirs: DashboardDraft): DashboardDraft {
+  const [before, ownWidgets, others] = [base, mine, theirs].map(
+    ({ widgets }) => new Map(widgets.map((widget) => [widget.id, widget])),
+  );
+  const ids = [...new Set([...theirs.widgets, ...mine.widgets].map(({ id }) => id))];
+  const merged = ids.flatMap((id) => mergeWidget(before?.get(id), ownWidgets?.get(id), others?.get(id)));
+  return { name: mine.name === base.name ? theirs.name : mine.name, widgets: compacted(merged) };
+}
+
+function mergeWidget(base: Widget | undefined, mine: Widget | undefined, theirs: Widget | undefined): Widget[] {
+  if (mine === undefined || theirs === undefined) {
+    const left = mine ?? theirs;
+    if (left === undefined) return [];
+    // The widget is new, or one of them removed it; it stays if the other one changed it.
+    return base === undefined || !isSameContent(base, left) ? [left] : [];
+  }
+  if (base === undefined || isSameContent(mine, theirs)) return [isSamePlace(base ?? mine, mine) ? theirs : mine];
+  if (isSameContent(base, mine)) return [theirs];
+  if (isSameContent(base, theirs)) return [mine];
+  return [mine, copyOf(theirs, `${mine.id}-theirs`)];
+}
+
+function copyOf(widget: Widget, id: string): Widget {
+  const title = `${titleOf(widget)} (saved by somebody else)`;
+  const [stored = widget.stored] = toLayout([{ ...widget, id, stored: { ...widget.stored, title } }]);
+  return readWidget(stored, id);
 }

@@ -6,13 +6,13 @@ import type { Id } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
-import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
+import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness.ts';
 import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#modules/schedules/operations/who_is_on_call.ts';
 import { OwnShiftView, readOwnShifts } from '#modules/schedules/own_shifts.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
-import { readReadiness } from '#modules/teams/readiness_view.ts';
+import { readReadiness } from '#modules/teams/view.ts';
 
 /** Progress of the organization from nothing to its first page. */
 const SetupProgressView = Type.Object({

@@ -1,6 +1,6 @@
 import type { Temporal } from '#kernel/time.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
+import type { IncidentStatus } from './incident.ts';
 import { RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 export const CAUSE_KINDS: readonly CauseKind[] = [...RULE_KIND_NAMES, 'alert'];

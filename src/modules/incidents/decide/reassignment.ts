@@ -1,4 +1,4 @@
-import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
+import type { StepTimerRow } from './escalation_state.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import {
   type EscalationStep,

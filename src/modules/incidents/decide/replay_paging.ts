@@ -5,7 +5,7 @@ import type {
   MaintenanceTimes,
 } from '#modules/maintenance/decide/maintenance.ts';
 import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
-import { staleAt } from '#modules/incidents/decide/escalation_state.ts';
+import { staleAt } from './escalation_state.ts';
 import { finish, type Steps } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 

@@ -1,6 +1,5 @@
-import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { actorText, type IncidentActor } from './incident.ts';
 import { reasonOf, unusedBecause } from '#modules/incidents/decide/reasons.ts';
-import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import { declarationOf, isChannel } from '#modules/contacts/decide/channel.ts';
 import { agentEventText } from '#modules/agents/decide/agent_text.ts';
 

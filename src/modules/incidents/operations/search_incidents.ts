@@ -14,7 +14,7 @@ import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import type { IncidentFilter, IncidentPlace } from '#modules/incidents/store/incident_search.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/view.ts';
 
 /** Filters of the console's lists and counts of incidents. */
 export const IncidentFilterFields = {

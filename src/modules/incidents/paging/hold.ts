@@ -1,5 +1,5 @@
 import { type EscalationStep, type PlannedStep, stepAt, waitsForHours } from '#modules/policies/decide/escalation.ts';
-import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
+import type { StepTimerRow } from '#modules/incidents/decide/escalation_state.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';

@@ -1,6 +1,5 @@
 import { refusalOf } from '#auth/may_act.ts';
-import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
-import { actorName } from '#modules/incidents/decide/incident_actor.ts';
+import { actorName, type NewsEvent } from '#modules/incidents/decide/incident.ts';
 import { declarationOf } from '#modules/contacts/decide/channel.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
 import { guidanceOf, type RuleGuidance } from '#modules/rules/decide/kind_settings.ts';

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 
-import type { IncidentStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { firstStepIndex, type PlannedStep } from '#modules/policies/decide/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';

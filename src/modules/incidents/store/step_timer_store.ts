@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
+import type { StepTimerRow } from '#modules/incidents/decide/escalation_state.ts';
 import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

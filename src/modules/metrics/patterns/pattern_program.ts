@@ -1,7 +1,7 @@
 /** Program of the thread of `PatternChecks`: compiles patterns of selectors. */
 import type { PatternAnswer, PatternQuestion } from '#modules/metrics/patterns/pattern_checks.ts';
 import { sizeOfPattern } from '#modules/metrics/decide/pattern_size.ts';
-import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/own_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 
 /** Time limit for a pattern; those that people write take a thousandth of it. */

@@ -4,7 +4,7 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { insertRows, LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
-import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
+import { selectorParameters, seriesConditions } from './metric_query.ts';
 import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
 export interface ServiceExemplar {

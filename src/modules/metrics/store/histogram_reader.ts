@@ -22,8 +22,6 @@ import {
 } from '#modules/metrics/decide/quantile.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { slideWindow } from '#modules/metrics/decide/sliding_windows.ts';
-import { readBucketText } from '#modules/metrics/store/bucket_text.ts';
-import type { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {
   type ChartQuery,
   chartQueryOf,
@@ -32,8 +30,10 @@ import {
   labelConditions,
   labelValueQueryOf,
   type MetricQuery,
+  readBucketText,
   selectorParameters,
-} from '#modules/metrics/store/metric_query.ts';
+} from './metric_query.ts';
+import type { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {
   bucketHistoryQueryOf,
   type RuleHistoryQuery,

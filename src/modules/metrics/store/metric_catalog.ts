@@ -6,9 +6,8 @@ import { ClickHouseStore, readRows } from '#storage/clickhouse/read_rows.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { LOOKED_AT, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
-import { senderOf, withoutBounds } from '#modules/metrics/store/bucket_text.ts';
+import { selectorParameters, senderOf, seriesConditions, withoutBounds } from './metric_query.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
-import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 
 export interface MetricEntry {
   readonly name: string;

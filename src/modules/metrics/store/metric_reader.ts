@@ -20,17 +20,11 @@ import {
 } from '#storage/clickhouse/hourly_counts.ts';
 import { ClickHouseStore, readLong, tooManyDays } from '#storage/clickhouse/read_rows.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
-import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
+import { RollupState } from './rollups.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { findInterval, findKind, MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
-import {
-  bucketQueryOf,
-  type ChartQuery,
-  chartQueryOf,
-  type MetricQuery,
-  rankQueryOf,
-} from '#modules/metrics/store/metric_query.ts';
+import { bucketQueryOf, type ChartQuery, chartQueryOf, type MetricQuery, rankQueryOf } from './metric_query.ts';
 
 const NAMES_MAX = 10_000;
 

@@ -21,7 +21,7 @@ import {
   WEEK_MS,
   weekOf,
 } from '#modules/metrics/store/rollup_periods.ts';
-import { dayStates, hourStates, OF_POINTS, OF_SHORTER, ROLLUP_COLUMNS } from '#modules/metrics/store/rollup_rows.ts';
+import { dayStates, hourStates, OF_POINTS, OF_SHORTER, ROLLUP_COLUMNS } from './rollups.ts';
 
 /** Times to wait before data counts as settled; shorter in tests. */
 interface Rests {

@@ -3,11 +3,10 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import type { WindowPart } from '#modules/metrics/decide/sliding_windows.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
+import { BUCKET_OF_LAYOUT, selectorParameters, SERIES_WITH_LAYOUTS, seriesConditions } from './metric_query.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_rows.ts';
 import { withPredecessors } from '#modules/metrics/store/predecessors.ts';
-import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
-import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
+import { growthOver } from './rollups.ts';
 
 /** The windows of a rule that end at each full minute from `firstMs` to `lastMs`. */
 export interface RuleHistoryQuery {

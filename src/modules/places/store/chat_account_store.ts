@@ -1,7 +1,7 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { ChatPlace } from '#modules/places/decide/chat_places.ts';
+import type { ChatPlace } from '#modules/places/decide/place_kinds.ts';
 import { columns, json, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { ChatAccountEntity } from '#storage/postgres/entities/places.ts';
 

@@ -1,15 +1,20 @@
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
-import { addMinutesSaturating, FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
-import { audienceOf, inTurn, type LastTurn, schedulesOf } from '#modules/policies/decide/audience.ts';
-import { nextWithin } from '#modules/policies/decide/hours.ts';
-import type { Run } from '#modules/policies/decide/run.ts';
-
-import type { Channel } from '#modules/contacts/decide/channel.ts';
+import { addMinutesSaturating, FAR_FUTURE, fromEpochMilliseconds, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { type Channel, declarationOf } from '#modules/contacts/decide/channel.ts';
 import type { Contact } from '#modules/contacts/decide/contact.ts';
-import { type EscalationStep, planSteps, stepAfter } from './escalation.ts';
-import { chooseInTurn, decideRecipients, expeditesNextStep, type StepRecipients } from './recipients.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
-import { type LayeredSchedule, type OnCall, onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
+import {
+  type LayeredSchedule,
+  nightFinder,
+  type OnCall,
+  onCallOfSchedule,
+} from '#modules/schedules/decide/layered_shifts.ts';
+import { audienceOf, inTurn, type LastTurn, schedulesOf } from './audience.ts';
+import { type EscalationStep, planSteps, stepAfter } from './escalation.ts';
+import { nextWithin } from './hours.ts';
+import { chooseInTurn, decideRecipients, expeditesNextStep, type StepRecipients } from './recipients.ts';
+import type { Run } from './run.ts';
 
 type Instant = Temporal.Instant;
 
@@ -206,4 +211,61 @@ function onCallFinder({
 
 function holdsAt({ shift }: OnCall, at: Instant): boolean {
   return shift !== null && isAtOrBefore(shift.since, at) && (shift.until === null || !isAtOrBefore(shift.until, at));
+}
+
+/** The life of an incident, in epoch milliseconds; `closedAt` is null for one that is open still. */
+interface IncidentLife {
+  readonly openedAt: number;
+  readonly closedAt: number | null;
+}
+
+interface PersonCost {
+  readonly userId: Id<'user'>;
+  readonly pages: number;
+  /** Nights, from 23:00 to 07:00 in their zone, in which something woke them. */
+  readonly nights: number;
+}
+
+export interface EscalationCost {
+  readonly pages: number;
+  readonly nights: number;
+  /** People, those with the most pages first. */
+  readonly people: readonly PersonCost[];
+}
+
+/**
+ * Computes whom these incidents would have paged while they were open and nobody answered: the decisions of the engine,
+ * with the policy and the contacts of today, and the people who were on call then. Works in steps, one for each
+ * incident.
+ */
+export function* escalationCost(
+  setting: EscalationSetting,
+  incidents: readonly IncidentLife[],
+  zoneOf: (userId: Id<'user'>) => string,
+  nowMs: number,
+): Steps<EscalationCost> {
+  const nightOf = nightFinder();
+  const turns = new Map(setting.lastTurns);
+  const costs = new Map<Id<'user'>, { pages: number; nights: Set<string> }>();
+  for (const { openedAt, closedAt } of incidents) {
+    const end = fromEpochMilliseconds(closedAt ?? nowMs);
+    for (const { firesAt, pages } of simulateEscalation(setting, fromEpochMilliseconds(openedAt), end, turns)) {
+      if (firesAt === null) continue;
+      for (const { kind, userId, channel } of pages) {
+        if (kind !== 'notify') continue;
+        const cost = costs.get(userId) ?? { pages: 0, nights: new Set<string>() };
+        costs.set(userId, cost);
+        cost.pages += 1;
+        const night = declarationOf(channel).wakes ? nightOf(firesAt.epochMilliseconds, zoneOf(userId)) : null;
+        if (night !== null) cost.nights.add(night);
+      }
+    }
+    yield;
+  }
+  const people = [...costs].map(([userId, { pages, nights }]) => ({ userId, pages, nights: nights.size }));
+  return {
+    pages: people.reduce((sum, { pages }) => sum + pages, 0),
+    nights: people.reduce((sum, { nights }) => sum + nights, 0),
+    people: people.toSorted((a, b) => b.pages - a.pages),
+  };
 }

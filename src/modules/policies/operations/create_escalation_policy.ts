@@ -1,17 +1,50 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import { defineAction, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
+import { type ActionContext, defineAction, defineOperation } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS, IdText, Name } from '#actions/fields.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
-import {
-  POLICY_WARNINGS_EXAMPLE,
-  PolicyWithWarningsView,
-  withWarnings,
-} from '#modules/policies/operations/policy_warnings.ts';
-import { DetailedStepInput, StepInput, toSteps } from '#modules/policies/operations/steps.ts';
-import { POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
+import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';
+import { POLICY_EXAMPLE, PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { readAboutPolicies, readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
+import { DetailedStepInput, StepInput, toSteps } from './steps.ts';
+
+/** A policy that was just changed. */
+export const PolicyWithWarningsView = Type.Object({
+  ...PolicyView.properties,
+  warnings: Type.Array(WarningView, {
+    description:
+      'steps that would reach nobody now, people who are on call twice, and people who may not answer; none when all is well',
+  }),
+});
+
+const POLICY_WARNINGS_EXAMPLE = [WARNING_EXAMPLE];
+
+const SHOWN: ReadonlySet<string> = new Set<Static<typeof WarningView>['kind']>([
+  'policy_unreadable',
+  'step_reaches_nobody',
+  'on_call_twice',
+  'cannot_answer',
+]);
+
+/** Adds the warnings of a policy: steps that cannot be read, or would reach nobody if they fired now. */
+export async function withWarnings(
+  stored: PolicyRow,
+  context: ActionContext,
+): Promise<Static<typeof PolicyWithWarningsView>> {
+  const { stores, caller, now } = context;
+  const policy = readPolicy(stored);
+  const members = await stores.teams.listMembers(caller.orgId, [policy.teamId]);
+  const onCall = await stores.onCall.ofTeam(caller.orgId, policy.teamId, now);
+  const [warnings = []] = await readWarnings([{ members, policies: [policy], onCall }], context);
+  const isAbout = await readAboutPolicies([policy], context);
+  return {
+    ...toPolicyView(policy),
+    warnings: warnings.filter((warning) => isAbout(warning, policy) && SHOWN.has(warning.kind)),
+  };
+}
 
 export const createEscalationPolicy = defineAction({
   name: 'create_escalation_policy',

@@ -7,7 +7,7 @@ import { notFound } from '#kernel/errors.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
-import { readTeams } from '#modules/teams/read_teams.ts';
+import { readTeams } from '#modules/teams/view.ts';
 import { readAboutPolicies, readWarnings, WarningView } from '#modules/teams/warnings.ts';
 
 /** A policy with what uses it, and what is wrong with it now. */

@@ -8,7 +8,7 @@ import { type EscalationStep, keepDetails } from '#modules/policies/decide/escal
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
-import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
+import { PolicyWithWarningsView, withWarnings } from './create_escalation_policy.ts';
 import { DetailedStepInput, StepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 import { POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';

@@ -1,6 +1,5 @@
 import { type Filter, parseFilter } from '#modules/provisioning/decide/scim_filter.ts';
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
-import { attributeOf, type Body, isObject } from '#modules/provisioning/decide/scim_values.ts';
+import { attributeOf, type Body, isObject, ScimError } from './scim_values.ts';
 
 const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const CORE_SCHEMA = /^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/i;

@@ -1,4 +1,4 @@
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { ScimError } from './scim_values.ts';
 
 /** Attributes to return, or not to (RFC 7644, section 3.9); names in lower case. */
 export interface Projection {

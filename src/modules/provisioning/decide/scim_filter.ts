@@ -1,6 +1,6 @@
 import { type Filter, parse } from 'scim2-parse-filter';
 
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { ScimError } from './scim_values.ts';
 
 export type { Filter };
 

@@ -1,7 +1,6 @@
 import { readPatch } from '#modules/provisioning/decide/patch_operations.ts';
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { attributeOf, isObject, readText, ScimError } from './scim_values.ts';
 import { namedValues } from '#modules/provisioning/decide/scim_filter.ts';
-import { attributeOf, isObject, readText } from '#modules/provisioning/decide/scim_values.ts';
 
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 

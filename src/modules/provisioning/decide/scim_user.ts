@@ -1,7 +1,6 @@
 import { type PatchOperation, readPatch } from '#modules/provisioning/decide/patch_operations.ts';
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { attributeOf, type Body, isObject, readBoolean, readText, ScimError } from './scim_values.ts';
 import { attributeName, type Filter } from '#modules/provisioning/decide/scim_filter.ts';
-import { attributeOf, type Body, isObject, readBoolean, readText } from '#modules/provisioning/decide/scim_values.ts';
 
 /** Names of a person as the identity provider has them. */
 export interface Profile {

@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
-import { issueProvisioningToken } from '#auth/provisioning_token.ts';
+import { issueProvisioningToken } from '#auth/api_keys.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { findCallerRole } from '#modules/organizations/roles.ts';
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
-import { applyMapping } from '#modules/provisioning/group_effects.ts';
+import { applyMapping } from '#modules/provisioning/groups.ts';
 
 const GROUPS_MAX = 1_000;
 

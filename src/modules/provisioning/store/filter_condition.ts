@@ -1,6 +1,6 @@
 import { type AliasedSelectQueryBuilder, type Expression, expressionBuilder, type RawBuilder, sql } from 'kysely';
 
-import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { ScimError } from '#modules/provisioning/decide/scim_values.ts';
 import { attributeName, type Filter } from '#modules/provisioning/decide/scim_filter.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';

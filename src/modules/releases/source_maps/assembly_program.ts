@@ -12,7 +12,7 @@ import {
 } from '#modules/releases/decide/source_maps/source_map.ts';
 import { withoutUploadLine } from '#modules/releases/decide/source_maps/upload_line.ts';
 import { freeBytes, ThreadGarbage } from '#kernel/free_bytes.ts';
-import { answerInThread, lowerThreadPriority } from '#kernel/threads/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority } from '#kernel/threads/own_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 import type { AssemblyAnswer, AssemblyQuestion } from '#modules/releases/source_maps/assembly_thread.ts';
 import { MANIFEST_BYTES_MAX, MAPS_MAX, readManifest } from '#modules/releases/source_maps/bundle_manifest.ts';

@@ -4,12 +4,11 @@ import zlib from 'node:zlib';
 import type { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
 import type { StoredMap } from '#modules/releases/decide/source_maps/source_map.ts';
 import { freeBytes, ThreadGarbage } from '#kernel/free_bytes.ts';
-import { answerInThread, lowerThreadPriority, THREAD_NICENESS, threadData } from '#kernel/threads/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS, threadData } from '#kernel/threads/own_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
-import type { MapAnswer, MapQuestion, MapThreadLimits } from '#modules/releases/source_maps/map_thread.ts';
+import { type MapAnswer, type MapQuestion, type MapThreadLimits, WeightedCache } from './map_thread.ts';
 import type { StoredContent } from '#modules/releases/store/source_map_store.ts';
 import { openMap } from '#modules/releases/source_maps/open_map.ts';
-import { WeightedCache } from '#modules/releases/source_maps/weighted_cache.ts';
 import { chunkSizeFor } from '#modules/releases/source_maps/zip_archive.ts';
 
 /** Approximate memory of a map once read, for each character of its text. */

@@ -11,8 +11,8 @@ import {
   type MapQuestion,
   MapThread,
   type MapThreadLimits,
-} from '#modules/releases/source_maps/map_thread.ts';
-import { WeightedCache } from '#modules/releases/source_maps/weighted_cache.ts';
+  WeightedCache,
+} from './map_thread.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { CodeAddress, FoundPlace } from '#modules/releases/store/source_map_store.ts';
 import { storesOf } from '#modules/stores.ts';

@@ -1,6 +1,6 @@
 import { expressionValue } from '#modules/metrics/decide/ratio.ts';
 import type { MeasuredValue } from '#modules/rules/decide/breach.ts';
-import type { RuleValues } from '#modules/rules/decide/replay.ts';
+import type { RuleValues } from './replay.ts';
 import type { Comparator, MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 
 /** Settings by which a rule makes one value of what was measured. */

@@ -1,7 +1,7 @@
 import { AppError, type Fault } from '#kernel/errors.ts';
 import { readExpression } from '#modules/metrics/decide/expression.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
-import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import type { StoredSettings } from './rule_settings.ts';
 
 /** Share of requests that should go well within a period. */
 export interface Objective {

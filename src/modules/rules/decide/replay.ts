@@ -1,14 +1,16 @@
+import { finish, type Steps } from '#kernel/cooperative_task.ts';
 import {
   decideMetricRule,
   type InstantLike,
   type JudgedRule,
+  type MeasuredValue,
   NO_MEMORY,
   type OpenBreach,
   type RuleDecision,
   type RuleMemory,
-} from '#modules/rules/decide/breach.ts';
-import { finish, type Steps } from '#kernel/cooperative_task.ts';
-import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/kind_settings.ts';
+} from './breach.ts';
+import { divideByLabel } from './by_label.ts';
+import { METRIC_RULE_DEFAULTS } from './kind_settings.ts';
 
 /** Longest gap that may be the interval of the metric; longer ones are outages, unless they are all alike. */
 const GAP_MS_MAX = 15 * 60_000;
@@ -104,24 +106,20 @@ function close(incidents: ReplayedIncident[], closedAt: number): void {
 }
 
 /** State that an evaluation leaves for the next. */
-export interface ReplayState {
+interface ReplayState {
   readonly open: OpenBreach<InstantLike> | null;
   readonly memory: RuleMemory<InstantLike>;
 }
 
 /** State in which no incident is open, and nothing is remembered. */
-export const IDLE: ReplayState = { open: null, memory: NO_MEMORY };
+const IDLE: ReplayState = { open: null, memory: NO_MEMORY };
 
-export function isIdle({ open, memory }: ReplayState): boolean {
+function isIdle({ open, memory }: ReplayState): boolean {
   return open === null && Object.values(memory).every((since) => since === null);
 }
 
 /** Returns the memory of the rule and its incident once the decision is carried out. */
-export function stateAfter(
-  decision: RuleDecision<InstantLike>,
-  { open, memory }: ReplayState,
-  now: InstantLike,
-): ReplayState {
+function stateAfter(decision: RuleDecision<InstantLike>, { open, memory }: ReplayState, now: InstantLike): ReplayState {
   switch (decision.kind) {
     case 'open':
     case 'raise_occurrences':
@@ -135,4 +133,66 @@ export function stateAfter(
     case 'nothing':
       return { open, memory };
   }
+}
+
+/** Incident of a value of the label; null: that of all values which have none of their own. */
+export interface ReplayedPart extends ReplayedIncident {
+  readonly labelValue: string | null;
+}
+
+interface Part {
+  readonly state: ReplayState;
+  readonly incident: ReplayedPart | null;
+  /** Openings within the time in which a rule flaps. */
+  readonly openings: readonly number[];
+}
+
+/**
+ * Does what `replayRuleInSteps` does, for a rule by label: at each evaluation the worker's division into values and the
+ * rest, and its decision on each of them. Incidents come in the order in which they opened.
+ */
+export function* replayByLabelInSteps(
+  rule: JudgedRule,
+  label: string,
+  { firstMs, stepMs, values, byValue }: RuleHistory & { readonly byValue: ReadonlyMap<string, RuleValues> },
+): Steps<ReplayedPart[]> {
+  const { flapMinutes } = rule.settings ?? METRIC_RULE_DEFAULTS;
+  const incidents: ReplayedPart[] = [];
+  const parts = new Map<string, Part>();
+  for (const index of values.keys()) {
+    const now: InstantLike = { epochMilliseconds: firstMs + index * stepMs };
+    const judged = {
+      open: new Set([...parts].flatMap(([part, { state }]) => (state.open === null ? [] : [part]))),
+      remembered: new Set([...parts].flatMap(([part, { state }]) => (isIdle(state) ? [] : [part]))),
+    };
+    for (const { part, value, measured } of divideByLabel(measuredAt(byValue, index), { ...rule, label }, judged)) {
+      const { state, incident, openings } = parts.get(part) ?? { state: IDLE, incident: null, openings: [] };
+      const decision = decideMetricRule(rule, { ...measured, ...state, recentIncidents: openings.length, now });
+      const after: Part = { state: stateAfter(decision, state, now), incident, openings };
+      if (decision.kind === 'open') {
+        const since = now.epochMilliseconds - flapMinutes * 60_000;
+        const opened = { openedAt: now.epochMilliseconds, closedAt: null, labelValue: value };
+        const recent = [...openings.filter((at) => at > since), now.epochMilliseconds];
+        parts.set(part, { ...after, incident: opened, openings: recent });
+        incidents.push(opened);
+      } else if (decision.kind === 'resolve') {
+        if (incident !== null) {
+          incidents[incidents.lastIndexOf(incident)] = { ...incident, closedAt: now.epochMilliseconds };
+        }
+        parts.set(part, { ...after, incident: null });
+      } else if (isIdle(after.state) && openings.length === 0) parts.delete(part);
+      else parts.set(part, after);
+    }
+    yield;
+  }
+  return incidents;
+}
+
+function measuredAt(byValue: ReadonlyMap<string, RuleValues>, index: number): Map<string, MeasuredValue> {
+  const measured = new Map<string, MeasuredValue>();
+  for (const [labelValue, { values, moreThan }] of byValue) {
+    const value = values[index] ?? null;
+    if (value !== null) measured.set(labelValue, { value, isMoreThan: moreThan.has(index) });
+  }
+  return measured;
 }

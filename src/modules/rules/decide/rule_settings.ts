@@ -1,3 +1,11 @@
+import type { Fault } from '#kernel/errors.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+import { faultsOf, ok, type Parsed } from '#modules/contacts/decide/parsed.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { expressionFaults } from '#modules/metrics/decide/selector.ts';
 import {
   DESCRIPTION_LENGTH_MAX,
   EXCEPTION_RULE_DEFAULTS,
@@ -10,15 +18,9 @@ import {
   RULE_GUIDANCE_DEFAULTS,
   type RuleGuidance,
   RUNBOOK_LENGTH_MAX,
-} from '#modules/rules/decide/kind_settings.ts';
-import { RULE_KINDS, type RuleConfig, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { ok, type Parsed } from '#modules/contacts/decide/parsed.ts';
-import type { Fault } from '#kernel/errors.ts';
-import { readExpression } from '#modules/metrics/decide/expression.ts';
-import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
-import { findFaults } from '#kernel/input_faults.ts';
+} from './kind_settings.ts';
+import type { RuleKindDeclaration } from './rule_kind.ts';
+import { RULE_KINDS, type RuleConfig, type RuleKind } from './rule_kinds.ts';
 
 /** Settings of a rule in the console, besides its config. */
 export interface RuleSettings extends MetricRuleSettings, ExceptionRuleSettings, RuleGuidance {
@@ -262,3 +264,37 @@ function recoveryFault(config: RuleConfig, { recoveryThreshold }: StoredSettings
 
 /** Days of an objective: shorter ones have no budget to speak of, longer ones are kept by few. */
 export const OBJECTIVE_DAYS = { min: 7, max: 90 };
+
+/** Parses the config of a rule of this kind and fills in its defaults; every fault is named under `path`. */
+export function parseRuleConfig(kind: RuleKind, config: unknown, path: string): Parsed<RuleConfig> {
+  const { properties, required, defaults, selector }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  const shape = { type: 'object', properties, required, additionalProperties: false };
+  const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: config });
+  if (selector !== undefined && typeof config === 'object' && config !== null) {
+    const text: unknown = Reflect.get(config, selector);
+    if (typeof text === 'string') faults.push(...expressionFaults(text, `${path}.${selector}`));
+  }
+  return faults.length > 0 ? { kind: 'faults', faults } : ok({ ...defaults, ...(config as RuleConfig) });
+}
+
+/** A rule as it is stored, whoever wrote it. */
+interface StoredRule {
+  readonly kind: RuleKind;
+  readonly config: unknown;
+  readonly settings: unknown;
+}
+
+/** Returns why a stored rule cannot be evaluated; null if it can. The evaluation itself checks the selector. */
+export function unreadableRule({ kind, config, settings }: StoredRule): string | null {
+  const { properties }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  const shape = { type: 'object', properties, required: Object.keys(properties) };
+  const faults = findFaults({ type: 'object', properties: { config: shape } }, { config });
+  if (faults.length > 0) return sentenceOf(faults);
+  if (settings === null) return null;
+  const wrong = faultsOf(parseRuleSettings({ kind, config: config as RuleConfig }, settings, 'settings'));
+  return wrong.length > 0 ? sentenceOf(wrong) : null;
+}
+
+function sentenceOf([first]: readonly Fault[]): string {
+  return first === undefined ? 'it cannot be read' : `${first.path} ${first.message}`;
+}

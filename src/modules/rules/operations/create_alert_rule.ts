@@ -3,9 +3,8 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
+import { parseRuleConfig, parseRuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { parseRuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import {
   RULE_EXAMPLE,

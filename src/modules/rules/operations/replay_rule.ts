@@ -12,12 +12,16 @@ import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { expressionFaults } from '#modules/metrics/decide/selector.ts';
-import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
+import { escalationCost } from '#modules/policies/decide/simulate_escalation.ts';
 import { readPolicySettings } from '#modules/policies/read_run.ts';
 import type { JudgedRule } from '#modules/rules/decide/breach.ts';
 import { COMPARATORS, isOnRate } from '#modules/rules/decide/kind_settings.ts';
-import { type ReplayedIncident, replayRuleInSteps } from '#modules/rules/decide/replay.ts';
-import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
+import {
+  replayByLabelInSteps,
+  type ReplayedIncident,
+  type ReplayedPart,
+  replayRuleInSteps,
+} from '#modules/rules/decide/replay.ts';
 import {
   GROUP_MINUTES_MAX,
   parseRuleSettings,

@@ -17,7 +17,7 @@ import { expectedSeverity } from '#modules/rules/decide/rule_settings.ts';
 import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
 import type { PolicyOfTeam, RulePlace, WatchingRule } from '#modules/rules/store/rule_search.ts';
 import { RuleKindName, RuleSettingsView, RuleStateView, shownSettings, toRuleView } from '#modules/rules/view.ts';
-import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/view.ts';
 import { storePoints } from '#storage/queue/jobs.ts';
 
 const PEOPLE_SHOWN_MAX = 20;

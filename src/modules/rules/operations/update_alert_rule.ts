@@ -4,8 +4,7 @@ import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
-import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
+import { parseRuleConfig, parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import {
   RULE_EXAMPLE,

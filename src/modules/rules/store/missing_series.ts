@@ -11,14 +11,18 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
+import {
+  BUCKET_OF_LAYOUT,
+  selectorParameters,
+  SERIES_WITH_LAYOUTS,
+  seriesConditions,
+} from '#modules/metrics/store/metric_query.ts';
 import { expressionValue } from '#modules/metrics/decide/ratio.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ClickHouseStore, readRows } from '#storage/clickhouse/read_rows.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
-import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 import { COUNTER, DELTA, STALE, START } from '#modules/metrics/store/point_rows.ts';
-import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
+import { growthOver } from '#modules/metrics/store/rollups.ts';
 import { boundsWithin, quantileWithin, toSlot, valueOf, type Windows } from '#modules/rules/store/rule_answers.ts';
 
 /** A rule whose condition is false over the series that still send. */

@@ -8,7 +8,7 @@ import {
   valueBoundsOf,
 } from '#modules/metrics/decide/quantile.ts';
 import type { PointWindow } from '#modules/metrics/decide/series_points.ts';
-import { readBucketText } from '#modules/metrics/store/bucket_text.ts';
+import { readBucketText } from '#modules/metrics/store/metric_query.ts';
 import type { Shape } from '#modules/rules/store/rule_plan.ts';
 
 /** A row of an answer, its metric and series aside. */

@@ -1,9 +1,9 @@
 import { COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
 import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
 import { uuidOf } from '#kernel/ids.ts';
-import { bucketTextOf, senderOf } from '#modules/metrics/store/bucket_text.ts';
+import { bucketTextOf, senderOf } from '#modules/metrics/store/metric_query.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#modules/rules/store/rule_plan.ts';
-import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
+import { growthOver } from '#modules/metrics/store/rollups.ts';
 import { COUNTER, IS_COUNTING, STALE, START } from '#modules/metrics/store/point_rows.ts';
 
 interface BoundQuery {

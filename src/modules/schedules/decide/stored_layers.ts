@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import { findFaults, objectWith, orNull } from '#kernel/input_faults.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { parseIsoMs } from '#kernel/wall_clock.ts';
-import { layerOfRotation, type Rotation, ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
+import { layerOfRotation, type Rotation, ROTATION_TYPES } from './rotation.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 
 import {

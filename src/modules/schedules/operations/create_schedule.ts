@@ -4,7 +4,7 @@ import { defineAction, defineOperation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
-import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
+import { RotationConfigInput, toRotationConfig } from './layer_fields.ts';
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { TEAM_EXAMPLE } from '#modules/teams/view.ts';

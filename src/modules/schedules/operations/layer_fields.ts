@@ -1,16 +1,14 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
+import { FreeText, IdText, Name, nullable, SafeInteger, USERS_MAX } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
-import { isLocalTime, parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
-import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
-import { changesTurns, keepTurn } from '#modules/schedules/decide/keep_turn.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { faultsOfLayers } from '#modules/schedules/decide/layer_faults.ts';
 import {
   FIRST_LAYER,
@@ -21,8 +19,12 @@ import {
   TURNS_MAX,
   WINDOWS_MAX,
 } from '#modules/schedules/decide/layer.ts';
+import { isLocalTime, parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
+import { changesTurns, keepTurn } from '#modules/schedules/decide/rotation.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
+import type { RotationConfig } from '#storage/postgres/entities/oncall.ts';
 
 const TimeOfDay = Type.String({
   pattern: String.raw`^([01]\d|2[0-3]):[0-5]\d$|^24:00$`,
@@ -180,4 +182,21 @@ function toLayer(
 export function requireUnchanged({ updatedAt }: ScheduleRow, readAt: string): void {
   if (toTimestamp(updatedAt) === readAt) return;
   throw new AppError('conflict', 'somebody else has changed this schedule; compare, and save again');
+}
+
+export const RotationConfigInput = StrictObject({
+  userIds: Type.Array(IdText, {
+    maxItems: USERS_MAX,
+    description: 'in order of their turns; a user listed twice has two turns',
+  }),
+  shiftHours: Type.Optional(SafeInteger),
+});
+
+/** Throws `not_found` with the paths of users who do not belong to the organization. */
+export async function toRotationConfig(
+  input: Static<typeof RotationConfigInput>,
+  context: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<RotationConfig> {
+  const userIds = await requireUsers(namedUsers('rotationConfig.userIds', input.userIds), context);
+  return { userIds, ...(input.shiftHours === undefined ? {} : { shiftHours: input.shiftHours }) };
 }

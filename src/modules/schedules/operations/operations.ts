@@ -3,18 +3,19 @@ import {
   getCalendarFeed,
   revokeCalendarFeed,
 } from '#modules/schedules/operations/calendar_feeds.ts';
-import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
+import { createLayerOverride, deleteScheduleOverride } from './create_schedule_override.ts';
 import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
-import { deleteScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import {
   createHolidayCalendar,
   deleteHolidayCalendar,
+  getOwnCalendar,
   listHolidayCalendars,
   refreshHolidayCalendar,
+  renewOwnCalendar,
+  revokeOwnCalendar,
   updateHolidayCalendar,
-} from '#modules/schedules/operations/holiday_calendars.ts';
-import { getOwnCalendar, renewOwnCalendar, revokeOwnCalendar } from '#modules/schedules/operations/own_calendar.ts';
+} from './holiday_calendars.ts';
 import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
 import {
   duplicateSchedule,

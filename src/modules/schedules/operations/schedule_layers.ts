@@ -9,7 +9,7 @@ import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
-import { currentTurn, withTurnsAhead } from '#modules/schedules/decide/keep_turn.ts';
+import { currentTurn, withTurnsAhead } from '#modules/schedules/decide/rotation.ts';
 import {
   eachFinalShiftBetween,
   type Gap,
@@ -19,7 +19,7 @@ import {
 } from '#modules/schedules/decide/layered_shifts.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { readLayers, toColumnsOfLayers } from '#modules/schedules/decide/stored_layers.ts';
-import { LAYERS_FIELDS, planLayers, requireUnchanged } from '#modules/schedules/operations/layer_fields.ts';
+import { LAYERS_FIELDS, planLayers, requireUnchanged } from './layer_fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { makeReadable } from '#modules/schedules/store/schedule_store.ts';
 import { LayerView, SCHEDULE_EXAMPLE, ScheduleView, toLayerView, toScheduleView } from '#modules/schedules/view.ts';

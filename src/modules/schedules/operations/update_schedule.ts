@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
-import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
+import { RotationConfigInput, toRotationConfig } from './layer_fields.ts';
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fie
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { RULE_EXAMPLE, RuleKindName } from '#modules/rules/view.ts';
 import { SERVICE_EXAMPLE, ServiceView, toServiceView } from '#modules/services/view.ts';
-import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/view.ts';
 
 /** Limit on the rules of all services together; `get_service` has those of one. */
 const RULES_MAX = 5_000;

@@ -1,6 +1,6 @@
 import { defineAction } from '#actions/action_context.ts';
 import { Name, StrictObject } from '#actions/fields.ts';
-import { TeamView, toTeamView, TEAM_EXAMPLE } from '#modules/teams/view.ts';
+import { TEAM_EXAMPLE, TeamView, toTeamView } from '#modules/teams/view.ts';
 
 export const createTeam = defineAction({
   name: 'create_team',

@@ -5,8 +5,7 @@ import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { toPolicyView } from '#modules/policies/view.ts';
 import { toScheduleView } from '#modules/schedules/view.ts';
 import { requireUnnamed } from '#modules/policies/check_references.ts';
-import { readTeams } from '#modules/teams/read_teams.ts';
-import { toMemberRecord, toTeamView } from '#modules/teams/view.ts';
+import { readTeams, toMemberRecord, toTeamView } from '#modules/teams/view.ts';
 
 export const deleteTeam = defineAction({
   name: 'delete_team',

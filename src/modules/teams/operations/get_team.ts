@@ -7,9 +7,19 @@ import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { AfterMinutes, ChannelName, PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
-import { onCallNow, PersonOnCallView, readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
-import { ReadinessView, readReadiness, shownPhone } from '#modules/teams/readiness_view.ts';
-import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
+import {
+  MemberView,
+  onCallNow,
+  PersonOnCallView,
+  ReadinessView,
+  readReadiness,
+  readTeams,
+  shownPhone,
+  TEAM_FIELDS,
+  toMemberView,
+  toTeamView,
+  type WholeTeam,
+} from '#modules/teams/view.ts';
 import { readWarnings, WarningView } from '#modules/teams/warnings.ts';
 import { notFound } from '#kernel/errors.ts';
 

@@ -5,13 +5,23 @@ import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE, IdText, nullable, StrictObject }
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { recordOf } from '#kernel/records.ts';
 import { RoleName } from '#modules/accounts/view.ts';
-import { READINESS_ANSWERS } from '#modules/contacts/decide/readiness_words.ts';
+import { READINESS_ANSWERS } from '#modules/contacts/decide/readiness.ts';
 import { POLICY_EXAMPLE } from '#modules/policies/view.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
-import { onCallNow, PersonOnCallView, readTeams, toWholeTeamView, WholeTeamView } from '#modules/teams/read_teams.ts';
-import { ReadinessView, readReadiness } from '#modules/teams/readiness_view.ts';
+import {
+  MEMBER_EXAMPLE,
+  onCallNow,
+  PersonOnCallView,
+  ReadinessView,
+  readReadiness,
+  readTeams,
+  TEAM_EXAMPLE,
+  TEAM_FIELDS,
+  toTeamView,
+  toWholeTeamView,
+  WholeTeamView,
+} from '#modules/teams/view.ts';
 import type { TeamRow } from '#modules/teams/store.ts';
-import { MEMBER_EXAMPLE, TEAM_EXAMPLE, TEAM_FIELDS, toTeamView } from '#modules/teams/view.ts';
 import { readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
 
 /** Limit on the people read, far more than an organization has. */

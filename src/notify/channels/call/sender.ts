@@ -1,8 +1,13 @@
 import type { ChannelSender } from '#notify/channel.ts';
 import { CALL_STATUS } from '#notify/channels/call/reports.ts';
 import { VOICE } from '#notify/channels/call/text.ts';
-import { callbackUrl, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
-import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
+import {
+  callbackUrl,
+  LOOKED_AT_MAX,
+  type TwilioAccount,
+  type TwilioClient,
+  twilioSender,
+} from '#notify/twilio/client.ts';
 
 const RING_SECONDS = 25;
 

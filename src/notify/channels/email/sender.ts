@@ -1,5 +1,5 @@
 import { proposalText } from '#modules/agents/decide/proposal.ts';
-import { quoted } from '#modules/agents/decide/visible_text.ts';
+import { quoted } from '#modules/agents/decide/agent_text.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';

@@ -15,8 +15,13 @@ import {
 } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
-import { callbackUrl, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
-import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
+import {
+  callbackUrl,
+  LOOKED_AT_MAX,
+  type TwilioAccount,
+  type TwilioClient,
+  twilioSender,
+} from '#notify/twilio/client.ts';
 
 /** A page that could not be delivered by then is worthless: another step has fired long since. */
 const VALIDITY_SECONDS = 600;

@@ -1,7 +1,6 @@
 import { p } from '@mikro-orm/postgresql';
 
-import type { AlertLink } from '#modules/alerts/decide/alert_event.ts';
-import type { AlertHistory } from '#modules/alerts/decide/alert_history.ts';
+import type { AlertHistory, AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import type { RouteCondition, RouteOutcome } from '#modules/alerts/decide/route.ts';
 import type { StoredSourceSettings } from '#modules/alerts/decide/source_settings.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';

@@ -1,7 +1,7 @@
 import { p } from '@mikro-orm/postgresql';
 
 import type { StepState } from '#modules/incidents/decide/escalation_state.ts';
-import type { IncidentStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import type { CauseKind, IncidentKind } from '#modules/incidents/decide/incident_limit.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import type { Acknowledgement, Repeats } from '#modules/policies/decide/rounds.ts';

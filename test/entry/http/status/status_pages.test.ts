@@ -3,14 +3,12 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import {
   addStatusUpdate,
-  listPublications,
-  publishIncident,
-  retractPublication,
-} from '#modules/status_pages/operations/publications.ts';
-import {
   createStatusPage,
   deleteStatusPage,
+  listPublications,
   listStatusPages,
+  publishIncident,
+  retractPublication,
   updateStatusPage,
 } from '#modules/status_pages/operations/status_pages.ts';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';

@@ -1,7 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { addStatusUpdate, publishIncident } from '#modules/status_pages/operations/publications.ts';
-import { createStatusPage, listStatusPages, updateStatusPage } from '#modules/status_pages/operations/status_pages.ts';
+import {
+  addStatusUpdate,
+  createStatusPage,
+  listStatusPages,
+  publishIncident,
+  updateStatusPage,
+} from '#modules/status_pages/operations/status_pages.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { givenPerson } from '#test/kit/programs/browser.ts';

@@ -10,9 +10,8 @@ import {
   type LeaseDecision,
   leaseStateOf,
 } from '#modules/agents/decide/lease.ts';
-import { decideEscalate } from '#modules/incidents/decide/escalation_state.ts';
+import { decideEscalate, type StepTimerRow } from '#modules/incidents/decide/escalation_state.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import { planSteps } from '#modules/policies/decide/escalation.ts';
 import fc from '#test/kit/properties.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { agentEventText } from '#modules/agents/decide/agent_text.ts';
+import { agentEventText, quoted, visibleJson, visibleText } from '#modules/agents/decide/agent_text.ts';
 import { proposalText, proposedText } from '#modules/agents/decide/proposal.ts';
-import { quoted, visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
 
 const checkout = { noun: 'service', name: '"checkout"' };
 

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
-import { ALERT_ACTIONS, type AlertAction } from '#modules/alerts/decide/alert_event.ts';
-import { stateOf } from '#modules/alerts/decide/alert_history.ts';
+import { ALERT_ACTIONS, type AlertAction, stateOf } from '#modules/alerts/decide/alert_event.ts';
 import {
   type AlertEffect,
   decideAlert,
   type IncidentOfAlert,
   type KnownAlert,
   type TimedEvent,
-} from '#modules/alerts/decide/decide_alert.ts';
+} from '#modules/alerts/decide/alert_change.ts';
 import fc from '#test/kit/properties.ts';
 
 const NOW = 1_800_000_000_000;

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { learnGap, leaseOf, NO_REPETITION } from '#modules/alerts/decide/alert_history.ts';
+import { learnGap, leaseOf, NO_REPETITION, severityOf } from '#modules/alerts/decide/alert_event.ts';
 import { type AlertRoute, conditionOf, detailText, routeOf } from '#modules/alerts/decide/route.ts';
 import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
-import { severityOf } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import fc from '#test/kit/properties.ts';

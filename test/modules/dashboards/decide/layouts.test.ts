@@ -2,8 +2,13 @@ import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { compacted, freePlace, moveInOrder, nudge } from '#modules/dashboards/decide/grid.ts';
-import { changesBetween, type DashboardDraft, hasChanges, titleOf } from '#modules/dashboards/decide/layout_changes.ts';
-import { mergeDrafts } from '#modules/dashboards/decide/merge_layouts.ts';
+import {
+  changesBetween,
+  type DashboardDraft,
+  hasChanges,
+  mergeDrafts,
+  titleOf,
+} from '#modules/dashboards/decide/layout_changes.ts';
 import { newWidget } from '#modules/dashboards/decide/grid.ts';
 import { mostUsefulMetrics, templateOf } from '#modules/dashboards/decide/template.ts';
 import {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
-import { actorText } from '#modules/incidents/decide/incident_actor.ts';
+import { actorText, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { Actor } from '#kernel/caller.ts';
 import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -7,7 +7,7 @@ import {
   planReassignment,
   type EscalationAtReassignment,
 } from '#modules/incidents/decide/reassignment.ts';
-import { toStepRecords } from '#modules/incidents/decide/step_records.ts';
+import { toStepRecords } from '#modules/incidents/decide/escalation_state.ts';
 import { type EscalationStep, planSteps, stepAfter, stepAt, stepCountOf } from '#modules/policies/decide/escalation.ts';
 import { ANNA, at, BRAM } from '#test/modules/schedules/decide/given_rotation.ts';
 

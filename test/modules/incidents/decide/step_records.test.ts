@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { toStepRecords, type StepTimerRow } from '#modules/incidents/decide/step_records.ts';
+import { type StepTimerRow, toStepRecords } from '#modules/incidents/decide/escalation_state.ts';
 import { type EscalationStep, planSteps } from '#modules/policies/decide/escalation.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { FAR_FUTURE, isAtOrBefore } from '#kernel/time.ts';

@@ -14,7 +14,7 @@ import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { bucketQueryOf } from '#modules/metrics/store/metric_query.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
+import { RollupState } from '#modules/metrics/store/rollups.ts';
 import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import fc, { slowRuns, sweep } from '#test/kit/properties.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';

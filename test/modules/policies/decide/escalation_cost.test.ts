@@ -4,7 +4,7 @@ import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { Contact } from '#modules/contacts/decide/contact.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { finish } from '#kernel/cooperative_task.ts';
-import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
+import { escalationCost } from '#modules/policies/decide/simulate_escalation.ts';
 import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 import { Temporal } from '#kernel/time.ts';
 import { ANNA, BRAM } from '#test/modules/schedules/decide/given_rotation.ts';

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import type { MeasuredValue } from '#modules/rules/decide/breach.ts';
 import { divideByLabel, OWN_INCIDENTS_MAX, partOfValue, REST } from '#modules/rules/decide/by_label.ts';
 import { COMPARATORS, METRIC_RULE_DEFAULTS } from '#modules/rules/decide/kind_settings.ts';
-import { replayRule } from '#modules/rules/decide/replay.ts';
-import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
+import { replayByLabelInSteps, type ReplayedPart, replayRule } from '#modules/rules/decide/replay.ts';
 import { finish } from '#kernel/cooperative_task.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
 

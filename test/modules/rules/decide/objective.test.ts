@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
-import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
+import { parseRuleConfig, parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { budgetOf, burnRateRules, objectiveFaults, type Objective } from '#modules/rules/decide/objective.ts';
 
 const OBJECTIVE: Objective = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
+import { parseRuleConfig } from '#modules/rules/decide/rule_settings.ts';
 import { conditionText, isRuleKind, metricOf, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
 
 const least = { metricName: 'cpu', comparator: '>', threshold: 90 };
