@@ -11,7 +11,8 @@ import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
 const row = (page: Page, title: string, status: string) =>
   page.locator('li[data-row]').filter({ hasText: title }).filter({ hasText: status }).waitFor();
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 /** A team whose schedule has Bram on call, and Anna after him. */
 async function givenSchedule(h: ConsoleWorld) {
@@ -51,21 +52,6 @@ export function pagingFlows(smoke: Smoke): void {
     await heading(page, 'Test page: everything is fine');
     await smoke.phones.waitForMessage({ timeoutMs: 8_000, to: '+31612345678', matching: /everything is fine/ });
     expect((await h.expectOk('list_teams')).teams).toMatchObject([{ schedules: [{}], escalationPolicies: [{}] }]);
-  });
-
-  test('home shows an incident as it opens, and whoever takes over is on call', async () => {
-    const h = await smoke.newOrganization();
-    const { whoIsOnCall } = await givenSchedule(h);
-    const { serviceId } = await h.given.service({ name: 'checkout' });
-    const { page } = await h.visitor();
-    await page.getByText('All quiet').waitFor();
-    await page.getByText('You are not on call').waitFor();
-    await h.incident(serviceId, 'Checkout is slow');
-    await page.getByText('Checkout is slow').waitFor();
-    await page.getByRole('button', { name: 'Take over Primary' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Take over' }).click();
-    await page.getByText('You are on call', { exact: true }).waitFor();
-    expect(await whoIsOnCall()).toMatchObject({ onCall: { name: 'Olga' }, source: 'override' });
   });
 
   test('an incident that one person answers on a phone changes in the list of another', async () => {
@@ -111,30 +97,6 @@ export function pagingFlows(smoke: Smoke): void {
     expect(await whoIsOnCall()).toMatchObject({ onCall: { name: 'Anna' }, source: 'override' });
   });
 
-  test('a team gets an escalation policy, and the simulator shows whom it would page', async () => {
-    const h = await smoke.newOrganization();
-    const { teamId } = await givenSchedule(h);
-    const { page } = await h.visitor({ path: '/oncall/teams' });
-    await page.getByRole('link', { name: 'Platform' }).click();
-    await heading(page, 'Platform');
-    await page.getByText('+31612345679').waitFor();
-    await openPath(page, h.baseUrl, 'oncall/policies');
-    await page.getByRole('button', { name: /^Wake the people on call, then everybody/ }).click();
-    await heading(page, 'Create a policy');
-    await page.getByRole('region', { name: 'If an incident opened now' }).getByText('Bram').last().waitFor();
-    await page.getByRole('button', { name: 'Create' }).click();
-    await heading(page, 'Wake the people on call');
-    const { teams } = await h.expectOk('list_teams');
-    const [{ policyId }] = teams[0].escalationPolicies;
-    const rule = { name: 'Slow', kind: 'exception', config: {}, escalationPolicyId: policyId };
-    const { serviceId } = await h.given.service({ name: 'checkout' });
-    await h.expectOk('create_alert_rule', { serviceId, ...rule });
-    await openPath(page, h.baseUrl, `oncall/simulator?service=${serviceId}`);
-    await heading(page, 'Simulator');
-    await page.getByText(/^1 person gets 5 messages/).waitFor();
-    expect(teams).toMatchObject([{ teamId, escalationPolicies: [{ name: 'Wake the people on call' }] }]);
-  });
-
   test('a rule is tried on what was stored, made, and disabled', async () => {
     const h = await smoke.newOrganization();
     const serviceId = await givenSlowService(h);
@@ -156,26 +118,28 @@ export function pagingFlows(smoke: Smoke): void {
     ]);
   });
 
-  test('a maintenance is planned, and its service says so', async () => {
+  test('every other family of pages shows what the organization has', async () => {
     const h = await smoke.newOrganization();
     const serviceId = await givenSlowService(h);
+    await givenSchedule(h);
     await h.incident(serviceId, 'Checkout is slow');
-    const { page } = await h.visitor({ role: 'editor', name: 'Emma', path: '/rules' });
-    await page.getByRole('button', { name: 'Maintenance' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'New maintenance' }).click();
-    await dialog.getByLabel('What for').fill('Database upgrade');
-    await dialog.getByRole('combobox', { name: 'Service' }).click();
-    await page.getByRole('option', { name: 'checkout' }).click();
-    await dialog.getByRole('button', { name: '2 h' }).click();
-    await dialog.getByText('It keeps 1 rule quiet.').waitFor();
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByText('On until').waitFor();
-    await openPath(page, h.baseUrl, `services/${serviceId}`);
-    await page.getByRole('region', { name: 'In maintenance' }).getByText('Database upgrade').waitFor();
-    const planned = await h.context.db.sql.rows('select service_id from maintenance_windows where org_id = $1', [
-      h.orgId,
-    ]);
-    expect(planned).toEqual([{ service_id: serviceId }]);
+    const { page } = await h.visitor();
+    for (const [path, name, text] of [
+      ['', /, Olga$/, 'Checkout is slow'],
+      ['oncall/teams', 'Teams', 'Platform'],
+      ['oncall/policies', 'Escalation policies', 'Wake the people on call'],
+      ['oncall/simulator', 'Simulator', 'Choose a service or a policy'],
+      ['services', 'Services', 'checkout'],
+      [`services/${serviceId}`, 'checkout', 'request_duration_ms'],
+      ['explore', 'Metrics', '1 series, gauge'],
+      ['me', 'Olga', 'Your phone'],
+      ['settings/delivery', 'Delivery', 'SMS'],
+      ['settings/apps', 'Connected apps', 'No app is connected'],
+    ] as const) {
+      await openPath(page, h.baseUrl, path);
+      await heading(page, name);
+      await page.getByText(text).first().waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/${path}`);
+    }
   });
 }

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { connectingApp } from '#test/browser/connecting_app.ts';
 import { type ConsoleWorld, logIn } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { send } from '#test/contract/mcp_call.ts';
 import { givenPerson } from '#test/kit/programs/browser.ts';
 import type { Mail } from '#test/kit/programs/mail_server.ts';
 import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
@@ -57,20 +55,6 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     await devtools.detach();
   });
 
-  test('a person changes their number, gets a test mail, and delivery says that mail works', async () => {
-    const h = await newOrganization();
-    const { page, email } = await h.visitor({ path: '/me' });
-    const card = page.getByRole('region', { name: 'Your phone' });
-    await card.getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
-    await card.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Your contact details are saved.').waitFor();
-    await page.getByRole('button', { name: 'Send a test by Mail' }).click();
-    expect(await mailTo(h, email)).toMatchObject({ subject: '[Tocsin] Test message' });
-    await openPath(page, h.baseUrl, 'settings/delivery');
-    await page.getByText('The last message was accepted').first().waitFor();
-    await page.getByText('works', { exact: true }).first().waitFor();
-  });
-
   test('somebody is invited and joins, and an API key is made; the audit log has both', async () => {
     const h = await newOrganization();
     const { page } = await h.visitor({ path: '/settings/members' });
@@ -98,26 +82,5 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     for (const action of ['Create an API key', 'Accept an invitation']) {
       await page.getByRole('button', { name: `${action}: show what changed` }).waitFor();
     }
-  });
-
-  test('an app is connected to read, lists its tools, and is disconnected', async () => {
-    const h = await newOrganization();
-    const app = await connectingApp(h);
-    const { page } = await h.visitor({ name: 'Olga' });
-    await page.goto(app.authorizationUrl);
-    await page.getByRole('heading', { name: /^Connect Ada/ }).waitFor();
-    expect(await page.getByRole('radio', { name: /Read only/ }).isChecked()).toBe(true);
-    await page.getByRole('button', { name: 'Connect' }).click();
-    await app.calledBack(page);
-    const { access_token: key } = (await app.redeem(new URL(page.url()).searchParams.get('code')!)).body;
-    expect((await send(app.s, 'tools/list', {}, { key })).status).toBe(200);
-    await page.goto(`${h.baseUrl}/settings/agents`);
-    await page.getByLabel('Ada may respond to incidents').click({ force: true });
-    await page.getByText('Ada may respond now.').waitFor();
-    await openPath(page, h.baseUrl, 'settings/apps');
-    await page.getByRole('button', { name: 'Disconnect Ada of Olga' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-    await page.getByText('No app is connected').waitFor();
-    expect((await send(app.s, 'tools/list', {}, { key })).status).toBe(401);
   });
 }
