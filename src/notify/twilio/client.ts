@@ -148,7 +148,7 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
  * without any, and the transport's error with a text as code. A certificate that is not accepted has let nothing pass.
  * A timeout, or a connection lost after the request had left, is uncertain: it may have been sent. Before, it was not.
  */
-function deliveryOfError(error: unknown): Delivery {
+export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };
   const reason = typeof code === 'number' ? reasonOfCode(code) : undefined;
   if (reason !== undefined) return { kind: 'rejected', reason: reason };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isOneLetterOff, PAGE_WORDS, rank, readPaletteQuery } from '#console/shell/palette/commands.tsx';
+import { isOneLetterOff, PAGE_WORDS, rank, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
 
 test.each([
   ['dana', 'dana', null],

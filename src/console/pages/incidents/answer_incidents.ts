@@ -1,12 +1,13 @@
 import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import pLimit from 'p-limit';
+
 import { createElement } from 'react';
 
 import { type FoundIncident, type Incident, type IncidentWithLog, invoke, topicKey } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { type IncidentPages, refreshIncidents } from '#console/api/incidents.ts';
-import { lazyPart } from '#console/components/lazy_part.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { runLimited } from '#console/pages/incidents/run_limited.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const StaysText = lazyPart(() => import('#console/pages/incidents/exception_stays.tsx').then((m) => m.StaysText));
@@ -149,20 +150,4 @@ function isAnsweredNow(incident: Incident, answer: Answer, userId: string): bool
     return true;
   const [at, by] = answer === 'resolve' ? [resolvedAt, resolvedBy] : [acknowledgedAt, acknowledgedBy];
   return at !== null && by?.userId === userId && isNow(at);
-}
-
-/** Concurrent requests: a storm is answered quickly, and the server can still serve others. */
-const REQUESTS_AT_ONCE = 4;
-
-/** Runs the work for each id, a few at a time. A failure does not stop the others. */
-export async function runLimited<Result>(
-  ids: readonly string[],
-  work: (id: string) => Promise<Result>,
-): Promise<{ done: Result[]; failures: unknown[] }> {
-  const limit = pLimit(REQUESTS_AT_ONCE);
-  const results = await Promise.allSettled(ids.map((id) => limit(work, id)));
-  return {
-    done: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
-    failures: results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : [])),
-  };
 }

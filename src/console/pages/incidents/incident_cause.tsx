@@ -12,14 +12,14 @@ import { type Frame, functionOf, placeOf } from '#console/components/text/frame_
 import { Sentence } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
-import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
-import classes from '#console/pages/incidents/incident_cause.module.css';
+import { BEFORE_MINUTES, metricSearch } from '#console/pages/incidents/metric_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { shownFacts } from '#modules/alerts/decide/shown_facts.ts';
 import { AGGREGATION_NOUNS } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
+import classes from '#console/pages/incidents/incident_cause.module.css';
 
 /** Cause of the incident: what made the rule fire. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {
@@ -259,21 +259,4 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
 
 function count(number: number, singular: string, many: string): string {
   return `${number} ${number === 1 ? singular : many}`;
-}
-
-const MINUTE_MS = 60_000;
-/** Minutes before the trigger that the chart of an incident shows. */
-const BEFORE_MINUTES = 30;
-/** Minutes after the end of an incident that the page of its metric shows. */
-const AFTER_MINUTES = 30;
-
-/** Returns the address of the page of the metric that opened the incident, with the same selector and time. */
-export function metricSearch(
-  { serviceId, triggeredAt, resolvedAt }: Pick<Incident, 'serviceId' | 'triggeredAt' | 'resolvedAt'>,
-  { metricName, aggregation }: Pick<MetricThreshold, 'metricName' | 'aggregation'>,
-  now: number,
-): ExploreSearch {
-  const end = resolvedAt === null ? now : Math.min(Date.parse(resolvedAt) + AFTER_MINUTES * MINUTE_MS, now);
-  const from = Date.parse(triggeredAt) - BEFORE_MINUTES * MINUTE_MS;
-  return { service: serviceId, metric: metricName, agg: aggregation, from, to: Math.max(end, from + MINUTE_MS) };
 }

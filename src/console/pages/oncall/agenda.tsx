@@ -8,14 +8,14 @@ import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/oncall/agenda.module.css';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import { spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import {
   namesOf,
   type Selection,
   selectionsOf,
   type ShownSchedule,
   type ShownTimeline,
-  type TimelineRange,
-} from './use_timeline.ts';
+} from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface AgendaProps {

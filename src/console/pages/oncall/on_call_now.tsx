@@ -29,13 +29,15 @@ import {
   dayText,
   findDay,
   rangeOf,
+  type TimelineRange,
+  VIEW_NAMES,
+} from '#console/pages/oncall/timeline_range.ts';
+import {
   type Selection,
   type ShownSchedule,
   type ShownTimeline,
-  type TimelineRange,
   useTimeline,
-  VIEW_NAMES,
-} from './use_timeline.ts';
+} from '#console/pages/oncall/use_timeline.ts';
 import { inLocalTime } from '#console/pages/policies/warnings.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

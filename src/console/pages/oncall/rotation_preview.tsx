@@ -11,8 +11,9 @@ import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
-import { monthOf, placeOf, type Selection, type TimelineRange } from './use_timeline.ts';
+import type { Selection } from '#console/pages/oncall/use_timeline.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
+import { placeOf, monthOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -6,7 +6,8 @@ import { serverNow } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { monthOf, type ShownSchedule, type ShownTimeline, type TimelineRange, useTimeline } from './use_timeline.ts';
+import { monthOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { type ShownSchedule, type ShownTimeline, useTimeline } from '#console/pages/oncall/use_timeline.ts';
 
 interface ScheduleFrameProps {
   readonly scheduleId: string;

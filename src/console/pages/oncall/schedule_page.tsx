@@ -26,14 +26,14 @@ import { rowsOf, rowText } from '#console/pages/oncall/layers/week_hours.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
 import {
   type Selection,
   selectionsOf,
   type ShownSchedule,
   type ShownTimeline,
-  type TimelineRange,
-} from './use_timeline.ts';
-import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
+} from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 

@@ -6,15 +6,15 @@ import { useNow } from '#console/components/text/timestamp.tsx';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import classes from '#console/pages/oncall/timeline.module.css';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
+import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
 import {
   type Selection,
   selectionsOf,
   type ShownSchedule,
   type ShownTimeline,
-  type TimelineRange,
-} from './use_timeline.ts';
-import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
-import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
+} from '#console/pages/oncall/use_timeline.ts';
 
 interface TimelineProps {
   readonly timeline: ShownTimeline;

@@ -1,6 +1,6 @@
 import { dateFormat } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/oncall/timeline_days.module.css';
-import { marksOf, type TimelineRange } from './use_timeline.ts';
+import { marksOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 
 interface TimelineDaysProps {
   readonly range: TimelineRange;

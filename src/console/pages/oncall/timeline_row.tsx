@@ -3,9 +3,10 @@ import { memo, type PointerEvent, useRef, useState } from 'react';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { BarName, initialsOf } from '#console/components/text/person_dot.tsx';
 import { spanText } from '#console/pages/oncall/span_text.ts';
-import { namesOf, placeOf, type Selection, type ShownSchedule, type TimelineRange } from './use_timeline.ts';
+import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_row.module.css';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
+import { namesOf, type Selection, type ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface TimelineRowProps {

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 
 import { personStyle, usePersonColors } from '#console/components/text/person_dot.tsx';
-import { marksOf, placeOf, type Selection, type TimelineRange } from './use_timeline.ts';
+import type { Selection } from '#console/pages/oncall/use_timeline.ts';
+import { marksOf, placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_track.module.css';
 import { personColor } from '#modules/schedules/decide/person_color.ts';
 

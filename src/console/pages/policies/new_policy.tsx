@@ -15,7 +15,8 @@ import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { BackToPolicies } from '#console/pages/policies/policy_page.tsx';
 import { addStep, NO_REPEAT, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
-import { POLICY_TEMPLATES, Templates } from './templates.tsx';
+import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
+import { Templates } from '#console/pages/policies/templates.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const PolicyForm = lazyPart(() => import('#console/pages/policies/policy_form.tsx').then((m) => m.PolicyForm));

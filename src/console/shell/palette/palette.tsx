@@ -32,16 +32,8 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import {
-  isAnswerVerb,
-  isOneself,
-  type PaletteQuery,
-  PUT_ONESELF,
-  readPaletteQuery,
-  useCommands,
-  usePages,
-  useSwitches,
-} from './commands.tsx';
+import { PUT_ONESELF, useCommands, usePages, useSwitches } from '#console/shell/palette/commands.tsx';
+import { isAnswerVerb, isOneself, type PaletteQuery, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX } from '#modules/search/decide/search_kinds.ts';
 
 const LABEL = 'Search people, services, incidents and everything else';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Node, treeOf } from '#console/components/text/markdown.tsx';
+import { type Node, treeOf } from '#console/components/text/markdown_tree.ts';
 import fc from '#test/kit/properties.ts';
 
 const nodesIn = (nodes: readonly Node[]): Node[] =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { metricSearch } from '#console/pages/incidents/incident_cause.tsx';
+import { metricSearch } from '#console/pages/incidents/metric_search.ts';
 
 const at = (time: string) => Date.parse(`2027-02-03T${time}Z`);
 const measured = { metricName: 'latency{route="/pay"}', aggregation: 'max' } as const;

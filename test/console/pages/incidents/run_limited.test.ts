@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { runLimited } from '#console/pages/incidents/answer_incidents.ts';
+import { runLimited } from '#console/pages/incidents/run_limited.ts';
 
 test('at most four requests run at a time, and each id has one', async () => {
   const ids = Array.from({ length: 11 }, (_, index) => `incident_${index}`);

@@ -5,13 +5,13 @@ import { readTimelineFilter, TIMELINE_VIEWS } from '#console/pages/oncall/timeli
 import {
   addToRange,
   dayText,
-  findDay,
   marksOf,
   monthOf,
+  findDay,
   placeOf,
   rangeFrom,
   rangeOf,
-} from '#console/pages/oncall/use_timeline.ts';
+} from '#console/pages/oncall/timeline_range.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

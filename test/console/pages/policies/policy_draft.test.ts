@@ -22,7 +22,7 @@ import {
   toStepInputs,
   withTargets,
 } from '#console/pages/policies/policy_draft.ts';
-import { POLICY_TEMPLATES } from '#console/pages/policies/templates.tsx';
+import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 
 const ALWAYS = { repeat: NO_REPEAT, hours: null };

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import classes from '#console/pages/oncall/layers/bar_handles.module.css';
 import type { LayerDraft } from '#console/pages/oncall/layers/layers_draft.ts';
 import { type BarEdge, withEdgeMoved } from '#console/pages/oncall/layers/week_hours.ts';
-import { placeOf, type TimelineRange } from '#console/pages/oncall/use_timeline.ts';
+import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 
 interface BarHandlesProps {
   readonly layer: LayerDraft;

@@ -16,16 +16,9 @@ import handleClasses from '#console/pages/oncall/layers/bar_handles.module.css';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
-import {
-  namesOf,
-  placeOf,
-  rangeFrom,
-  type Selection,
-  selectionsOf,
-  type ShownSchedule,
-  type TimelineRange,
-} from '#console/pages/oncall/use_timeline.ts';
+import { placeOf, rangeFrom, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
+import { namesOf, type Selection, selectionsOf, type ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface LayersPreviewProps {

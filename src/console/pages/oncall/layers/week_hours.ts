@@ -1,5 +1,5 @@
 import { toZoneField } from '#console/pages/oncall/schedule_draft.ts';
-import type { TimelineRange } from '#console/pages/oncall/use_timeline.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 
 /** Hours of the week as they are stored, days from Monday as 1. */
 export interface WeekWindow {
