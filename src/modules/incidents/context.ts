@@ -13,7 +13,8 @@ import { readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
 import { findMove, MOVE_SPAN } from '#modules/metrics/decide/moved.ts';
 import type { MetricEntry } from '#modules/metrics/store/metric_catalog.ts';
-import { readDeploys } from '#modules/releases/deploys.ts';
+import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import { listNewReleases, readDeploys } from '#modules/releases/deploys.ts';
 
 const SIMILAR_DAYS = 90;
 const SIMILAR_READ = 200;
@@ -169,7 +170,15 @@ export async function readReleases(
     from: triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
     to: triggeredAt.add({ minutes: RELEASES_AFTER_MINUTES }),
   };
-  const deploys = await readAround(triggeredAt, period, (span) => readDeploys(serviceId, span, COUNTED_MAX, context));
+  const firstSeen = await listNewReleases([serviceId], period, COUNTED_MAX, context);
+  // If these are all, the store of events need not be asked again for what came before the trigger and after it.
+  const seenIn = ({ from, to }: Span) =>
+    firstSeen.length < COUNTED_MAX
+      ? firstSeen.filter(({ at }) => isAtOrBefore(from, at) && !isAtOrBefore(to, at))
+      : listNewReleases([serviceId], { from, to }, COUNTED_MAX, context);
+  const deploys = await readAround(triggeredAt, period, async (span) =>
+    readDeploys(serviceId, span, COUNTED_MAX, context, await seenIn(span)),
+  );
   const releases = deploys.slice(0, SHOWN);
   return {
     releases: releases.map(({ release, at, environment }) => ({ release, at: toTimestamp(at), environment })),
@@ -269,11 +278,36 @@ export const MOVED_FIELDS = {
 
 const MovedMetricsView = Type.Object(MOVED_FIELDS);
 
-/** Throws `unavailable` when the store of metrics cannot be asked. */
-export async function readMovedMetrics(
-  { serviceId, triggeredAt }: IncidentRow,
-  context: ActionContext,
-): Promise<Static<typeof MovedMetricsView>> {
+type Moved = Static<typeof MovedMetricsView>;
+
+/** Seconds for which a comparison is given again: of 40 metrics it takes 80 queries, and many look at one incident. */
+const MOVED_SECONDS = 15;
+const MOVED_REMEMBERED_MAX = 200;
+
+interface Compared {
+  readonly untilMs: number;
+  readonly moved: Moved;
+}
+
+/** The last comparisons by incident, of this process. */
+const comparedOf = new WeakMap<MetricReader, Map<Id<'incident'>, Compared>>();
+
+/** Compares at most once in some seconds. Throws `unavailable` when the store of metrics cannot be asked. */
+export async function readMovedMetrics(incident: IncidentRow, context: ActionContext): Promise<Moved> {
+  const { metrics, now } = context;
+  const comparisons = comparedOf.get(metrics) ?? new Map<Id<'incident'>, Compared>();
+  comparedOf.set(metrics, comparisons);
+  const last = comparisons.get(incident.id);
+  if (last !== undefined && now.epochMilliseconds < last.untilMs) return last.moved;
+  const moved = await compareMetrics(incident, context);
+  comparisons.delete(incident.id);
+  comparisons.set(incident.id, { untilMs: now.epochMilliseconds + MOVED_SECONDS * 1_000, moved });
+  const [oldest] = comparisons.keys();
+  if (comparisons.size > MOVED_REMEMBERED_MAX && oldest !== undefined) comparisons.delete(oldest);
+  return moved;
+}
+
+async function compareMetrics({ serviceId, triggeredAt }: IncidentRow, context: ActionContext): Promise<Moved> {
   const { caller, stores, metrics, now } = context;
   const { retentionMetrics } = await stores.services.get(caller.orgId, serviceId);
   const keptSince = now.subtract({ hours: 24 * retentionMetrics });

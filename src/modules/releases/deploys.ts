@@ -81,17 +81,19 @@ interface Period {
 
 /**
  * Reads the deploys of a service in a period, the newest first. Throws `unavailable` when the store of exceptions,
- * which knows of releases that nobody has reported, cannot be asked.
+ * which knows of releases that nobody has reported, cannot be asked. `firstSeen` are the new releases of the period, if
+ * they are known.
  */
 export async function readDeploys(
   serviceId: Id<'service'>,
   period: Period,
   limit: number,
   { caller, stores, exceptions }: Pick<ActionContext, 'caller' | 'stores' | 'exceptions'>,
+  firstSeen?: readonly NewRelease[],
 ): Promise<Deploy[]> {
   const [recorded, seen] = await Promise.all([
     stores.releases.listDeploys(caller.orgId, { serviceIds: [serviceId], ...period }, limit),
-    listNewReleases([serviceId], period, limit, { stores, exceptions }),
+    firstSeen ?? listNewReleases([serviceId], period, limit, { stores, exceptions }),
   ]);
   const releases = seen.map(({ release }) => release);
   const deployed = await stores.releases.listDeployed(serviceId, releases, period.to);

@@ -179,6 +179,26 @@ test('it lists the metrics that left their usual range when the incident opened,
   ).rejects.toMatchObject({ code: 'not_found' });
 });
 
+test('metrics are compared again after some seconds, and at once after a fault', async () => {
+  const { w, alert } = await anAlert();
+  const given = (name: string) =>
+    givenMetrics(w, alert.serviceId, { name, minutes: 5, everySeconds: 60, value: () => 1 });
+  await given('first');
+  const incidentId = await alert.trigger();
+  const asked = vi.spyOn(w.context.actions.metrics.catalog, 'search');
+  onTestFinished(() => asked.mockRestore());
+  const caller = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const total = async () => (await runOperation(w, listMovedMetrics, caller, { incidentId })).total;
+  asked.mockRejectedValueOnce(new Error('the store does not answer'));
+  await expect(total()).rejects.toThrow('does not answer');
+  expect(await total()).toBe(1);
+  await given('second');
+  expect(await total()).toBe(1);
+  expect(asked).toHaveBeenCalledTimes(2);
+  w.clock.advance({ seconds: 15 });
+  expect(await total()).toBe(2);
+});
+
 test('the context of an incident of another organization is not found', async () => {
   const { w, alert } = await anAlert();
   const incidentId = await alert.trigger();
