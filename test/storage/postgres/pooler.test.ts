@@ -9,6 +9,7 @@ import { makeFolder } from '#test/faults/folder.ts';
 import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 import { hasPgbouncer, startPgbouncer } from '#test/kit/programs/pgbouncer.ts';
 import { startRedis } from '#test/kit/programs/redis.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { world } from '#test/kit/world.ts';
 
@@ -21,10 +22,11 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     return server.url;
   }
 
-  test.for([
+  const queues = [
     { queue: 'PostgreSQL', isAvailable: true },
     { queue: 'Redis', isAvailable: inject('redisUrl') !== null },
-  ])(
+  ];
+  test.for(sweep(queues, 2))(
     'with its queue in $queue everything works when PostgreSQL itself is known too',
     async ({ queue, isAvailable }, { skip }) => {
       skip(!isAvailable);

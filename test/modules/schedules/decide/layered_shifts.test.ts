@@ -9,11 +9,12 @@ import {
   sortedGaps,
 } from '#modules/schedules/decide/layered_shifts.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { type Found, walker } from '#test/modules/schedules/decide/layer_walk.ts';
 import { randomOf, randomSchedule } from '#test/modules/schedules/decide/random_schedule.ts';
 
 /** `LAYER_CASES=10000` walks as many schedules as the proof asks for, `LAYER_SEED` others. */
-const CASES = Number(process.env.LAYER_CASES ?? 60);
+const CASES = Number(process.env.LAYER_CASES ?? sweep(Array.from({ length: 60 }), 3).length);
 const SEED = Number(process.env.LAYER_SEED ?? 20_261_128);
 
 const MINUTE_MS = 60_000;
