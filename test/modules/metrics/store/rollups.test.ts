@@ -309,7 +309,7 @@ test('points from before there were rollups are rolled up, too', async () => {
   expect((await plan())?.days).toHaveLength(DAYS);
 });
 
-describe.each(sweep([1, 2, 3, 4], 2))('a run that is broken off after %i commands', (commandsMax) => {
+describe.each(sweep([1, 2, 3, 4], 2, 1))('a run that is broken off after %i commands', (commandsMax) => {
   const [serviceId, given] = [newId('service'), everyHour(3)];
   const late = given.slice(20, 30).map((one) => ({ ...one, value: one.value * 2 }));
   const both = [...given, ...late];
