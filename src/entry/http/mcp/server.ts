@@ -33,6 +33,10 @@ const ANNOTATIONS: Readonly<Record<Effect, ToolAnnotations>> = {
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
 };
 
+/** Limit on an outline: it is sent to a model with every list of tools, and a longer one says less. */
+const OUTLINE_LENGTH_MAX = 320;
+const LEVELS_MAX = 2;
+
 const TOOLS = ACTIONS.map((action) => ({ permission: action.permission, tool: toTool(action) }));
 
 /** Returns the tools of the actions that the caller may use, in the order of the contract. */
@@ -183,10 +187,6 @@ function toProperty(schema: JsonSchema, name: string): JsonSchema {
     ? property
     : { ...property, description: `from ${source.shownBy}` };
 }
-
-/** Limit on an outline: it is sent to a model with every list of tools, and a longer one says less. */
-const OUTLINE_LENGTH_MAX = 320;
-const LEVELS_MAX = 2;
 
 /**
  * Returns the schema of a tool's result: for a read as many levels as fit, for a change the ids it always contains.
