@@ -6,20 +6,14 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { refusalOf, type Way } from '#auth/may_act.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
-import {
-  isAbove,
-  isManagerRole,
-  type Role,
-  ROLE_CONSOLE_PERMISSIONS,
-  ROLE_PERMISSIONS,
-  ROLES,
-} from '#kernel/permissions.ts';
+import { isAbove, isManagerRole, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { storesOf } from '#modules/stores.ts';
 import { identityProvider, USER_SCHEMA } from '#test/kit/identity_provider.ts';
 import { buildConsoleFixture, exampleBody, type Fixture } from '#test/contract/fixture.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { fileWorld, world, type World } from '#test/kit/world.ts';
 
 /**
@@ -159,13 +153,17 @@ const CALLS = [
   ...inOrder([...ACTIONS, ...CONSOLE_OPERATIONS]).map((operation) => ({ operation, by: 'browser' as const })),
 ];
 const CALLS_PER_PART = 50;
-const PARTS = Array.from({ length: Math.ceil(CALLS.length / CALLS_PER_PART) }, (_, part) => ({
-  part,
-  calls: CALLS.slice(CALLS_PER_PART * part, CALLS_PER_PART * (part + 1)),
-}));
 const PERMISSIONS = new Map<string, string>(CALLS.map(({ operation: { name, permission } }) => [name, permission]));
 
-describe.each(ROLES.filter((role) => role !== 'owner'))('whatever a %s does by every operation', (role: Role) => {
+const LOWER_ROLES = ROLES.filter((role) => role !== 'owner');
+/** Calls by their roles: in the gate one or two call each operation, and `operations.test.ts` tells who may. */
+const CALLS_OF = LOWER_ROLES.map((role, place) => ({ role, calls: sweep(CALLS, 3, place % 3) }));
+
+describe.each(CALLS_OF)('whatever a $role does by every operation', ({ role, calls: all }) => {
+  const parts = Array.from({ length: Math.ceil(all.length / CALLS_PER_PART) }, (_, part) => ({
+    part,
+    calls: all.slice(CALLS_PER_PART * part, CALLS_PER_PART * (part + 1)),
+  }));
   const held = new Set<string>([...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]]);
   let w: World;
   let fixture: Fixture;
@@ -182,7 +180,7 @@ describe.each(ROLES.filter((role) => role !== 'owner'))('whatever a %s does by e
     ids = new Set([userId, byKey.userId]);
   });
 
-  test.each(PARTS)(
+  test.each(parts)(
     'stands in the audit log under their own name, and only what their role may: part $part',
     async ({ calls }) => {
       const since = await w.context.db.sql.row<{ at: string }>(`select coalesce(max(id), '') as at from audit_log`);
@@ -208,7 +206,7 @@ describe.each(ROLES.filter((role) => role !== 'owner'))('whatever a %s does by e
   );
 
   test('is more than nothing, in which nothing would be shown', () => {
-    expect(done).toBeGreaterThan(40);
+    expect(done).toBeGreaterThan(10);
   });
 });
 

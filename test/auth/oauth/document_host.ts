@@ -6,6 +6,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import { onTestFinished } from 'vitest';
 
+import { atEndOfFile } from '#test/kit/at_end_of_file.ts';
+
 /** Certificate of localhost and 127.0.0.1, until 2126, for the key that `keyOfTests` derives. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBWzCCAQ2gAwIBAgIUO/DggVJioAyvd8/Hg5QcmHYO/UYwBQYDK2VwMBQxEjAQ
@@ -34,17 +36,30 @@ export interface DocumentHost {
   serve(path: string, document: object | ((request: IncomingMessage, response: ServerResponse) => void)): string;
 }
 
-/** Serves over https at localhost, trusted by this process, until the test has finished. Returns the origin. */
+let isTrusted = false;
+
+/** Trusts this certificate alone until the end of the file: each connection reads all that are trusted. */
+function trustCertificate(): void {
+  if (isTrusted) return;
+  isTrusted = true;
+  const before = getCACertificates('default');
+  setDefaultCACertificates([CERTIFICATE]);
+  atEndOfFile(async () => {
+    isTrusted = false;
+    setDefaultCACertificates(before);
+  });
+}
+
+/** Serves over https at localhost, trusted by this process, until the test or the file has finished. Returns the origin. */
 export async function serveOverTls(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
 ): Promise<string> {
-  const before = getCACertificates('default');
-  setDefaultCACertificates([...before, CERTIFICATE]);
+  trustCertificate();
   const server = createServer({ key: keyOfTests(), cert: CERTIFICATE }, handle);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(async () => {
-    setDefaultCACertificates(before);
+  atEnd(async () => {
     server.closeAllConnections();
     server.close();
     await once(server, 'close');

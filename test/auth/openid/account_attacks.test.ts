@@ -220,4 +220,4 @@ async function remove({ owner, w }: Flow, browser: Browser): Promise<void> {
   expect(await owner.invoke(w.orgId, 'remove_member', { userId: user.userId })).toMatchObject({ status: 200 });
 }
 
-testAttacks({ address: ADDRESS, account: ACCOUNT, bounds: BOUNDS });
+await testAttacks({ address: ADDRESS, account: ACCOUNT, bounds: BOUNDS });

@@ -354,4 +354,4 @@ function withoutToken(): Attack['attempt'] {
   };
 }
 
-testAttacks({ state: STATE, code: CODE, issuer: ISSUER, 'ID token': TOKEN });
+await testAttacks({ state: STATE, code: CODE, issuer: ISSUER, 'ID token': TOKEN });

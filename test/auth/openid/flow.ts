@@ -28,6 +28,8 @@ export interface Flow {
   readonly owner: Browser & { readonly email: string; readonly userId: Id<'user'> };
   /** Connects the provider, or changes the connection. */
   connect(settings?: object): Promise<void>;
+  /** A new browser; where many tests use the flow, in a network of its own, as tries of a network are limited. */
+  newBrowser(): Browser;
   /** Begins in this browser; the address at the provider. */
   begin(browser: Browser, input?: object): Promise<string>;
   /** Comes back from the provider. */
@@ -45,6 +47,8 @@ export async function openFlow({
   readonly claimsIn?: 'id_token' | 'userinfo';
   readonly settings?: object;
   readonly w?: World;
+  /** Whether the provider is closed behind the file, and not behind the test. */
+  readonly keepOpen?: boolean;
 } = {}): Promise<Flow> {
   const w = existing ?? (await world());
   const { baseUrl } = w.context.config;
@@ -57,10 +61,12 @@ export async function openFlow({
   const person = await givenPerson(w, { role: 'owner', name: 'Otto' });
   const owner = Object.assign(await signedIn(w, person.email), person);
   await vouchFor(w, w.orgId, DOMAIN);
+  let networks = 0;
   const flow: Flow = {
     w,
     provider,
     owner,
+    newBrowser: () => openBrowser(w, options.keepOpen === true ? `198.18.${(networks += 1)}.1` : undefined),
     async connect(settings = {}) {
       const input = { ...connectionTo(provider), ...settings };
       const answer = await owner.invoke(w.orgId, 'set_openid_connection', input);
@@ -72,7 +78,7 @@ export async function openFlow({
       return answer.body.result.redirectTo;
     },
     comeBack: (browser, answer) => browser.ask('GET', answer.pathname.replace('/api/console', '') + answer.search),
-    async signIn(browser = openBrowser(w)) {
+    async signIn(browser = flow.newBrowser()) {
       const answer = await provider.visit(await flow.begin(browser));
       return { ...(await flow.comeBack(browser, answer)), browser };
     },

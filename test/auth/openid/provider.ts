@@ -5,6 +5,7 @@ import { Agent, request as requestOverTls } from 'node:https';
 import { type JWK, Provider } from 'oidc-provider';
 
 import { serveOverTls } from '#test/auth/oauth/document_host.ts';
+import { atEndOfFile } from '#test/kit/at_end_of_file.ts';
 
 /** Claims of an account at the provider; `sub` names it. */
 export type Account = Readonly<Record<string, unknown>> & { readonly sub: string };
@@ -29,6 +30,8 @@ export interface TestProvider {
   readonly asked: string[];
   /** Account of the person at the provider's pages. */
   account: Account;
+  /** Forgets what a test has changed. */
+  reset(): void;
   replace(path: string, answering: Answering): void;
   change(path: string, change: (body: Record<string, unknown>) => Record<string, unknown>): void;
   /** Changes the ID tokens, which are signed anew; what is returned as a text is sent as it is. */
@@ -45,6 +48,7 @@ interface SignOptions {
   readonly secret?: string;
 }
 
+const ANNA: Account = { sub: 'anna', email: 'anna@acme.example', email_verified: true, name: 'Anna Acme' };
 const CLIENT_SECRET = 'a secret of the client that is long enough for every algorithm';
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -68,27 +72,39 @@ interface ProviderOptions {
   readonly report?: (address: string, body: string) => Promise<number>;
   /** Addresses that its client registered for people who signed out. */
   readonly signOutUris?: readonly string[];
+  /** Whether the file closes it, and not the test. */
+  readonly keepOpen?: boolean;
 }
 
 /** `redirectUris` are those that its client registered. */
 export async function openTestProvider(
   redirectUris: readonly string[],
-  { claimsIn = 'id_token', clientId = 'tocsin', signOutUris = [], logoutUri, report }: ProviderOptions = {},
+  {
+    claimsIn = 'id_token',
+    clientId = 'tocsin',
+    signOutUris = [],
+    logoutUri,
+    report,
+    keepOpen = false,
+  }: ProviderOptions = {},
 ): Promise<TestProvider> {
   const key = (ownKey ??= newKey());
   const replaced = new Map<string, Answering>();
   const changed = new Map<string, (body: Record<string, unknown>) => Record<string, unknown>>();
   const asked: string[] = [];
   let handle: Answering = (_request, response) => void response.writeHead(503).end();
-  const issuer = await serveOverTls((request, response) => {
-    const path = (request.url ?? '').split('?')[0] ?? '';
-    asked.push(path);
-    const answering = replaced.get(path);
-    if (answering !== undefined) return answering(request, response);
-    const change = changed.get(path);
-    if (change !== undefined) changeJson(response, change);
-    handle(request, response);
-  });
+  const issuer = await serveOverTls(
+    (request, response) => {
+      const path = (request.url ?? '').split('?')[0] ?? '';
+      asked.push(path);
+      const answering = replaced.get(path);
+      if (answering !== undefined) return answering(request, response);
+      const change = changed.get(path);
+      if (change !== undefined) changeJson(response, change);
+      handle(request, response);
+    },
+    keepOpen ? atEndOfFile : undefined,
+  );
 
   const provider = new Provider(issuer, {
     clients: [
@@ -137,7 +153,13 @@ export async function openTestProvider(
     key,
     publicPem: createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString(),
     asked,
-    account: { sub: 'anna', email: 'anna@acme.example', email_verified: true, name: 'Anna Acme' },
+    account: ANNA,
+    reset() {
+      replaced.clear();
+      changed.clear();
+      asked.length = 0;
+      test.account = ANNA;
+    },
     replace: (path, answering) => void replaced.set(path, answering),
     change: (path, change) => void changed.set(path, change),
     changeToken(change) {

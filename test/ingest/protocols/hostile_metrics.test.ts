@@ -6,8 +6,9 @@ import { finish } from '#kernel/cooperative_task.ts';
 import { DECODERS } from '#test/ingest/protocols/hostile_metrics_workloads.ts';
 import { NOW, recording } from '#test/ingest/metric_bytes.ts';
 import { beyondBound } from '#test/kit/counting/count_work.ts';
+import { sweep } from '#test/kit/properties.ts';
 
-test.each([0, 1, 2])(
+test.each(sweep([0, 1, 2], 3))(
   'reading metrics takes a bounded number of steps a byte, in the API and the worker, whatever they are made of: part %i of 3',
   async (from) => {
     const workloads = import.meta.resolve('./hostile_metrics_workloads.ts');

@@ -43,9 +43,12 @@ test('an address takes thirty guesses, whatever the accounts, and a network of I
   const w = await world();
   const { email } = await givenPerson(w);
   const browser = openBrowser(w);
+  // A guess for nobody takes as long as one for a real password.
+  const emails = ['nobody@example.com'];
+  for (let index = 0; index < 3; index += 1) emails.push((await givenPerson(w)).email);
   for (let index = 0; index < 30; index += 1) {
     const address = `2001:db8:1:2::${index}`;
-    const body = { email: `nobody${index}@example.com`, ...WRONG };
+    const body = { email: emails[index === 0 ? 0 : 1 + (index % 3)], ...WRONG };
     expect((await browser.ask('POST', '/session', { body, address })).status).toBe(401);
   }
   const body = { email, password: PASSWORD };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { beyondBound } from '#test/kit/counting/count_work.ts';
+import { sweep } from '#test/kit/properties.ts';
 
 const context = {
   eventId: 'a'.repeat(32),
@@ -11,7 +12,7 @@ const context = {
   client: null,
 };
 
-test.each([0, 1])(
+test.each(sweep([0, 1], 2))(
   'reading an event takes a bounded number of steps a byte, whatever it is made of: part %i of 2',
   async (from) => {
     const workloads = import.meta.resolve('./hostile_events_workloads.ts');
