@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -10,16 +10,20 @@ interface Counted {
   readonly start: Temporal.Instant;
 }
 
+let w: StaffedWorld;
+beforeAll(async () => {
+  w = await staffedWorld({ keepOpen: true });
+});
+afterAll(() => w.close());
+
 /** A service that counts errors, and a rule on how many there are. */
 async function counting({ windowMinutes, threshold }: { windowMinutes: number; threshold: number }) {
-  const w = await staffedWorld();
   const { serviceId, ingestionKey } = await w.given.service();
   const config = { metricName: 'errors', comparator: '>=', threshold, windowMinutes, aggregation: 'sum' };
   await w.expectOk('create_alert_rule', { serviceId, name: 'Errors', kind: 'metric_threshold', config });
   const nanoseconds = (at: Temporal.Instant): string => String(BigInt(at.epochMilliseconds) * 1_000_000n);
   const startedAgo = (minutes: number): Temporal.Instant => w.clock.now().subtract({ minutes });
   return {
-    w,
     startedAgo,
     /** Exports as an SDK of OpenTelemetry does now. */
     async export({ app = w.app, value, start }: Counted): Promise<void> {
@@ -35,7 +39,7 @@ async function counting({ windowMinutes, threshold }: { windowMinutes: number; t
     /** Returns the values for which the rule has opened incidents. */
     async opened(): Promise<number[]> {
       await w.evaluate();
-      const { incidents } = await w.expectOk('list_incidents');
+      const { incidents } = await w.expectOk('list_incidents', { serviceId });
       return (incidents as { details: { value: number } }[]).map(({ details }) => details.value);
     },
     async increaseWithin(minutes: number): Promise<number> {
@@ -67,7 +71,7 @@ test.each([
     await service.export({ value: 5, start });
     expect(await service.opened()).toEqual([]);
     expect(await service.increaseWithin(2 * minutesAgo)).toBe(5);
-    service.w.clock.advance({ minutes: 1 });
+    w.clock.advance({ minutes: 1 });
     await service.export({ value: 8, start });
     expect(await service.opened()).toEqual([3]);
   },
@@ -77,7 +81,7 @@ test('a restart from 100 to 150 with a new start is an increase of 150', async (
   const service = await counting({ windowMinutes: 5, threshold: 150 });
   await service.export({ value: 100, start: service.startedAgo(60) });
   expect(await service.opened()).toEqual([]);
-  service.w.clock.advance({ minutes: 2 });
+  w.clock.advance({ minutes: 2 });
   await service.export({ value: 150, start: service.startedAgo(1) });
   expect(await service.opened()).toEqual([150]);
 });
@@ -86,8 +90,8 @@ test('a series that an API process has forgotten is not taken for a new one', as
   const service = await counting({ windowMinutes: 5, threshold: 6 });
   const start = service.startedAgo(1);
   await service.export({ value: 5, start });
-  service.w.clock.advance({ minutes: 1 });
-  const app = await buildApp(service.w.context);
+  w.clock.advance({ minutes: 1 });
+  const app = await buildApp(w.context);
   onTestFinished(() => app.close());
   await service.export({ app, value: 5, start });
   expect(await service.opened()).toEqual([]);

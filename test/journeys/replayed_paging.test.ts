@@ -206,7 +206,7 @@ test('a replay pages exactly when the engine does: maintenance, grouping and sta
         if (runs[index]!.length > 1) seen.stale += 1;
       }
     }),
-    { numRuns: slowRuns(300) },
+    { numRuns: slowRuns(160) },
   );
   expect(seen.runs).toBeGreaterThan(10);
   expect(seen.quiet + seen.joined).toBeGreaterThan(0);

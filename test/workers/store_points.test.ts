@@ -5,6 +5,7 @@ import { packPoints } from '#ingest/packing/pack_points.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { fileWorld } from '#test/kit/world.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
@@ -120,27 +121,34 @@ function manyPoints(count: number): PointBatch {
   return points;
 }
 
-test.each([
+const AWAY: readonly (readonly [what: string, inserts: readonly number[]])[] = [
+  ['the labels twice and then the points', [1, 2, 4]],
   ['the labels', [1]],
   ['the points', [2]],
-  ['the labels twice and then the points', [1, 2, 4]],
-])('while the store is away for %s, nothing of large jobs is lost or changed', async (_what, inserts) => {
-  const { serviceId } = await w.given.service();
-  const metricWriter = awayFor(...inserts);
-  const handler = onStorePoints({ db: w.context.db, clock: w.clock, metricWriter });
-  const points = manyPoints(6_000);
-  const jobs = [0, 1, 2].map((part) => packPoints([{ serviceId, points, from: part * 2_000, to: (part + 1) * 2_000 }]));
-  await Promise.all(
-    jobs.map((packed, index) => handler.run(packed, { jobId: String(index), attempt: 1, log: silentLog })),
-  );
-  const found = (await stored(serviceId)) as { metric: string; value: number; tags: { number: string } }[];
-  const expected = Array.from({ length: 6_000 }, (_, index) => ({
-    metric: `metric_${index % 7}`,
-    value: index / 3,
-    tags: { number: `of this one ${index}` },
-  }));
-  expect(found.toSorted((a, b) => a.value - b.value)).toEqual(expected);
-});
+];
+
+test.each(sweep(AWAY, AWAY.length))(
+  'while the store is away for %s, nothing of large jobs is lost or changed',
+  async (_what, inserts) => {
+    const { serviceId } = await w.given.service();
+    const metricWriter = awayFor(...inserts);
+    const handler = onStorePoints({ db: w.context.db, clock: w.clock, metricWriter });
+    const points = manyPoints(6_000);
+    const jobs = [0, 1, 2].map((part) =>
+      packPoints([{ serviceId, points, from: part * 2_000, to: (part + 1) * 2_000 }]),
+    );
+    await Promise.all(
+      jobs.map((packed, index) => handler.run(packed, { jobId: String(index), attempt: 1, log: silentLog })),
+    );
+    const found = (await stored(serviceId)) as { metric: string; value: number; tags: { number: string } }[];
+    const expected = Array.from({ length: 6_000 }, (_, index) => ({
+      metric: `metric_${index % 7}`,
+      value: index / 3,
+      tags: { number: `of this one ${index}` },
+    }));
+    expect(found.toSorted((a, b) => a.value - b.value)).toEqual(expected);
+  },
+);
 
 test('a job that cannot be read holds up none that wait with it', async () => {
   const { serviceId } = await w.given.service();
