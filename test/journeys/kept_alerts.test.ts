@@ -2,17 +2,14 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { restoreBackup } from '#entry/backup/restore_backup.ts';
 import { exportOrganization } from '#entry/transfer/export_organization.ts';
 import { importOrganization } from '#entry/transfer/import_organization.ts';
 import { asId } from '#kernel/ids.ts';
-import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import { createMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
-import { BACKUP_KEY, backUp, emptyTarget, open } from '#test/entry/backup/restored.ts';
 import { makeFolder } from '#test/faults/folder.ts';
-import { type AlertedService, alertedService, alertedServiceIn, sendAlert } from '#test/kit/alert_senders.ts';
+import { alertedService, alertedServiceIn, sendAlert, sendThree } from '#test/kit/alert_senders.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -20,52 +17,6 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
-
-const TABLES = ['alert_sources', 'alert_routes', 'alerts'];
-
-async function rowsOf({ context }: Pick<World, 'context'>, tables: readonly string[]): Promise<unknown[]> {
-  return await Promise.all(tables.map((table) => context.db.sql.rows(`select * from ${table} order by id`)));
-}
-
-/** Three alerts: one that nobody has answered, one that was acknowledged here, and one that is over. Returns the first. */
-async function sendThree({ w, anna, send, serviceId, policyId }: AlertedService): Promise<string> {
-  const severe = { conditions: [{ kind: 'severity', atLeast: 'error' }], outcome: 'page', policyId, pagesOnRise: true };
-  const last = { conditions: [], outcome: 'open', policyId: null, pagesOnRise: false };
-  await runOperation(w, setAlertRoutes, owner(w), { serviceId, routes: [severe, last] });
-  const sent = (dedupKey: string) => send('/events', { dedupKey, title: dedupKey, severity: 'error', tool: 'Watcher' });
-  const { incidentId } = (await sent('disk')).body;
-  const acknowledged = (await sent('queue')).body;
-  await sent('over');
-  await w.runUntilIdle();
-  await w.expectOk('acknowledge_incident', { incidentId: acknowledged.incidentId }, { key: anna.key });
-  await send('/events', { dedupKey: 'over', action: 'resolve' });
-  await w.advance({ minutes: 2 });
-  return incidentId;
-}
-
-test('after a restore the key opens its service, what is open counts and rises, and its tool resolves it', async () => {
-  const alerted = await alertedServiceIn(await staffedWorld({ settings: { backupKey: BACKUP_KEY } }));
-  const { w, key } = alerted;
-  const incidentId = await sendThree(alerted);
-  const before = await rowsOf(w, [...TABLES, 'alert_keys', 'alert_bodies']);
-  expect(before.map((rows) => (rows as unknown[]).length)).toEqual([1, 2, 3, 1, expect.any(Number)]);
-  const { file } = await backUp(w.context.config);
-  const target = await emptyTarget(w.context.config);
-  await restoreBackup(target, { file, replace: false });
-  const restored = await open(target, w.clock, w.orgKey);
-  expect(await rowsOf(restored, [...TABLES, 'alert_keys', 'alert_bodies'])).toEqual(before);
-  const send = (body: object) => sendAlert(restored, key, '/events', body);
-  expect((await send({ dedupKey: 'disk', title: 'disk' })).body).toMatchObject({ incidentId, effect: 'count' });
-  expect((await send({ dedupKey: 'queue', title: 'queue' })).body.effect).toBe('count');
-  expect((await send({ dedupKey: 'over', title: 'over' })).body.effect).toBe('open');
-  expect((await send({ dedupKey: 'disk', action: 'resolve' })).body).toMatchObject({ incidentId, effect: 'resolve' });
-  expect(await restored.ask('get_incident', { incidentId })).toMatchObject({
-    status: 'resolved',
-    kind: 'alert',
-    details: { source: { tool: 'Watcher' } },
-    resolvedBy: { via: 'alert', tool: 'Watcher' },
-  });
-});
 
 test('an export has the alerts and no key; where it is imported a new key goes on with them', async () => {
   const clock = testClock();

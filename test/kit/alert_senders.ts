@@ -1,4 +1,5 @@
 import { showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
+import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -76,4 +77,23 @@ export async function sendAlert(
     }),
   });
   return { status: response.statusCode, body: response.json(), headers: response.headers };
+}
+
+/** Three alerts: one that nobody has answered, one that was acknowledged here, and one that is over. Returns the first. */
+export async function sendThree({ w, anna, send, serviceId, policyId }: AlertedService): Promise<string> {
+  const severe = { conditions: [{ kind: 'severity', atLeast: 'error' }], outcome: 'page', policyId, pagesOnRise: true };
+  const last = { conditions: [], outcome: 'open', policyId: null, pagesOnRise: false };
+  await runOperation(w, setAlertRoutes, memberCaller(w.orgId, w.owner.userId, 'owner'), {
+    serviceId,
+    routes: [severe, last],
+  });
+  const sent = (dedupKey: string) => send('/events', { dedupKey, title: dedupKey, severity: 'error', tool: 'Watcher' });
+  const { incidentId } = (await sent('disk')).body;
+  const acknowledged = (await sent('queue')).body;
+  await sent('over');
+  await w.runUntilIdle();
+  await w.expectOk('acknowledge_incident', { incidentId: acknowledged.incidentId }, { key: anna.key });
+  await send('/events', { dedupKey: 'over', action: 'resolve' });
+  await w.advance({ minutes: 2 });
+  return incidentId;
 }
