@@ -30,7 +30,8 @@ interface Batch {
  */
 const LINGER_MS = 5;
 const EVERY_MS = 1_000;
-const EVERY_MS_MIN = 100;
+/** A stream of ten events or a hundred a second; an event that comes alone does not wait. */
+const EVERY_MS_MIN = 300;
 const BUSY_FROM_EVENTS = 250;
 /** Idle time after which a burst is over, and its last jobs wait for no more. */
 const QUIET_MS = 200;
