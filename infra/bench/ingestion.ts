@@ -12,7 +12,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import { systemClock, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
-import { encodePoints } from '#modules/metrics/store/point_blocks.ts';
+import { encodePoints } from '#modules/metrics/store/metric_writer.ts';
 import { count, duration, megabytes, percent, ratio } from './figures.ts';
 import {
   type Bench,
@@ -22,10 +22,14 @@ import {
   withFolder,
   withInstallation,
 } from './harness.ts';
-import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
-import { prometheusVersion, startPrometheus } from './metrics/prometheus.ts';
-import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
-import { sendScrapes } from './metrics/send_scrapes.ts';
+import {
+  canRecord,
+  manyScrapes,
+  type ManyScrapes,
+  recordScrapes,
+  sendScrapes,
+} from '#infra/bench/metrics/many_scrapes.ts';
+import { prometheusVersion, startPrometheus } from '#infra/bench/metrics/prometheus.ts';
 import { startVictoriaMetrics, victoriaMetricsVersion } from './metrics/victoria_metrics.ts';
 import { countProcessorBelow, type ProcessUse, useBelow } from './paging/processes.ts';
 

@@ -12,8 +12,13 @@ import { type Shards, startShardedJobs } from '#workers/sharded_jobs.ts';
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withFolder } from './harness.ts';
 import { type History, SERIES, withHistory } from './metrics/history.ts';
-import { prometheusVersion } from './metrics/prometheus.ts';
-import { evaluateByPrometheus, makeRules, RULE_SHARES, THRESHOLD } from './metrics/prometheus_rules.ts';
+import {
+  evaluateByPrometheus,
+  makeRules,
+  prometheusVersion,
+  RULE_SHARES,
+  THRESHOLD,
+} from '#infra/bench/metrics/prometheus.ts';
 
 const RULES = 10_000;
 const CYCLES = 20;

@@ -8,8 +8,7 @@ import { openDatabase } from '#storage/postgres/database.ts';
 import { realEvents } from './exceptions/real_events.ts';
 import { count, duration, megabytes, ratio } from './figures.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
-import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
-import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
+import { canRecord, manyScrapes, type ManyScrapes, recordScrapes } from '#infra/bench/metrics/many_scrapes.ts';
 import { Fleet } from './scale/fleet.ts';
 import {
   EVENTS_PER_SECOND,

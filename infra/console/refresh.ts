@@ -16,8 +16,8 @@ const NO_MEMORY =
 const BUILD = path.join(import.meta.dirname, 'build.ts');
 
 /**
- * Builds the console in the background if its sources have changed, and passes each line of what it says to `report`. The signal aborts
- * it. Never rejects: everything else works without a console.
+ * Builds the console in the background if its sources have changed, and passes each line of its output to `report`.
+ * The signal aborts it. Never rejects: everything else works without a console.
  */
 export async function refreshConsole(
   signal: AbortSignal,

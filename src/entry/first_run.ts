@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { addApiKey } from '#modules/api_keys/operations/add_api_key.ts';
+import { addApiKey } from '#modules/api_keys/operations/api_keys.ts';
 import { addMember, createOrganization } from '#modules/organizations/operations/add_member.ts';
 import { hashPassword, newPassword } from '#auth/passwords.ts';
 import type { AppContext } from '#entry/compose.ts';

@@ -3,7 +3,7 @@ import { countByReason } from '#ingest/admission/refusals.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Ingested, ItemRefusal, LimitMet } from '#modules/services/decide/ingest_refusal.ts';
-import type { IngestRefusal } from '#modules/services/store/ingest_refusal_store.ts';
+import type { IngestRefusal } from '#modules/services/store/ingest_counts.ts';
 
 type RefusedItems = { readonly kind: Ingested; readonly reason: ItemRefusal; readonly serviceId: Id<'service'> };
 

@@ -4,7 +4,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { type IngestRefusal, IngestRefusalStore, refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import { type IngestRefusal, IngestRefusalStore, refusalHour } from '#modules/services/store/ingest_counts.ts';
 
 interface RefusalRecorderOptions {
   readonly counters: IngestCounters;

@@ -10,8 +10,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
-import type { ReleaseSessions, SentItems } from '#modules/services/store/sent_item_store.ts';
+import { refusalHour, type ReleaseSessions, type SentItems } from '#modules/services/store/ingest_counts.ts';
 import type { SessionOutcomeRow } from '#modules/exceptions/store/session_outcome_store.ts';
 import { storesOf } from '#modules/stores.ts';
 

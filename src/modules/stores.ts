@@ -53,7 +53,7 @@ import { GroupMergeStore } from '#modules/exceptions/store/group_merge_store.ts'
 import { IncidentStore } from '#modules/incidents/store/incident_store.ts';
 import { IncidentNoteStore, IncidentTimelineStore } from '#modules/incidents/store/incident_timeline_store.ts';
 import { IngestKeyStore } from '#modules/services/store/ingest_key_store.ts';
-import { IngestRefusalStore } from '#modules/services/store/ingest_refusal_store.ts';
+import { IngestRefusalStore, SentItemStore } from '#modules/services/store/ingest_counts.ts';
 import { MetricTypeStore } from '#modules/metrics/store/metric_type_store.ts';
 import { InvitationStore } from '#modules/organizations/store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
@@ -79,9 +79,8 @@ import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { NumberCampaignStore } from '#modules/contacts/store/number_campaign_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
-import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
+import { ChatAccountStore, PlaceStore } from '#modules/places/store/place_store.ts';
 import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
-import { PlaceStore } from '#modules/places/store/place_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
 import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
 import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
@@ -92,7 +91,6 @@ import { RestorationStore } from '#modules/notifications/store/restoration_store
 import { RuleSearch } from '#modules/rules/store/rule_search.ts';
 import { ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
 import { SecondFactorStore } from '#modules/accounts/store/second_factor_store.ts';
-import { SentItemStore } from '#modules/services/store/sent_item_store.ts';
 import { SessionOutcomeStore } from '#modules/exceptions/store/session_outcome_store.ts';
 import { ServiceStore } from '#modules/services/store/service_store.ts';
 import { QuarantinedJobStore } from '#storage/postgres/quarantined_job_store.ts';

@@ -8,7 +8,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { IngestRefusal } from '#modules/services/store/ingest_refusal_store.ts';
+import type { IngestRefusal } from '#modules/services/store/ingest_counts.ts';
 import { storesOf } from '#modules/stores.ts';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -11,8 +11,7 @@ import {
 } from '#modules/monitors/operations/monitors.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { MONITORS_MAX } from '#modules/monitors/decide/check_in.ts';
-import { findOverdue } from '#modules/monitors/find_overdue.ts';
-import { takeCheckIns } from '#modules/monitors/take_check_ins.ts';
+import { findOverdue, takeCheckIns } from '#modules/monitors/take_check_ins.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';

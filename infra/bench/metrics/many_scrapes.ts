@@ -1,8 +1,16 @@
-import { finish } from '#kernel/cooperative_task.ts';
-import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 
-import { RECORDED_INSTANCE } from './recorded_scrapes.ts';
+import { Line, rawRequest } from '#infra/bench/exceptions/open_loop.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
+import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
+import { finish } from '#kernel/cooperative_task.ts';
+import { prometheusVersion, startPrometheus } from './prometheus.ts';
 import { deflateSnappyBlock } from './snappy.ts';
 
 /** The requests of many instances. Requests of one shard are sent one after the other, as Prometheus does. */
@@ -115,5 +123,96 @@ function readTime(reader: WireReader, end: number, times: { at: number; ms: numb
   while (reader.nextField(end)) {
     if (reader.is(2, WIRE.varint)) times.push({ at: reader.pos, ms: reader.varint(end) });
     else reader.skip(end);
+  }
+}
+
+/** The name of the recorded instance; other instances get names of the same length. */
+const RECORDED_INSTANCE = 'host-0000';
+
+export function canRecord(): boolean {
+  const { status } = spawnSync('prometheus-node-exporter', ['--version']);
+  return status === 0 && prometheusVersion() !== null;
+}
+
+const WITHIN_MS = 60_000;
+
+/** The first bodies that a real Prometheus sends while it scrapes a real node exporter every second. */
+export async function recordScrapes(folder: string, requests: number): Promise<Buffer[]> {
+  const bodies: Buffer[] = [];
+  const receiver = http.createServer((req, res) => {
+    void buffer(req).then((body) => {
+      bodies.push(body);
+      res.writeHead(204).end();
+    });
+  });
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const address = receiver.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const exporterAddress = `127.0.0.1:${await findFreePort(0)}`;
+  const exporter = spawn('prometheus-node-exporter', [`--web.listen-address=${exporterAddress}`], { stdio: 'ignore' });
+  try {
+    const prometheus = await startPrometheus(path.join(folder, 'recorder'), configFor(exporterAddress, port));
+    const deadline = performance.now() + WITHIN_MS;
+    while (bodies.length < requests && performance.now() < deadline) await delay(100);
+    await prometheus.stop();
+  } finally {
+    exporter.kill('SIGTERM');
+    receiver.close();
+  }
+  if (bodies.length < requests) throw new Error(`Prometheus sent ${bodies.length} requests only`);
+  return bodies.slice(0, requests);
+}
+
+/** Returns a configuration with Prometheus's default settings. */
+function configFor(exporterAddress: string, port: number): string {
+  return `
+global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs:
+  - job_name: node
+    static_configs: [{ targets: ['${exporterAddress}'], labels: { instance: '${RECORDED_INSTANCE}' } }]
+remote_write:
+  - { url: 'http://127.0.0.1:${port}/', metadata_config: { send: false } }
+`;
+}
+
+const AGAIN_MS = 100;
+
+export const REMOTE_WRITE_HEADERS = {
+  'content-type': 'application/x-protobuf',
+  'content-encoding': 'snappy',
+  'x-prometheus-remote-write-version': '0.1.0',
+} as const;
+
+/** Sends all shards at once, each over its own connection, and returns the time until the last answer. */
+export async function sendScrapes(
+  scrapes: ManyScrapes,
+  url: string,
+  credentials: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const { hostname: host, port, pathname } = new URL(url);
+  const headers = { ...REMOTE_WRITE_HEADERS, ...credentials };
+  const lines = await Promise.all(
+    scrapes.lines.map(async (bodies) => ({
+      requests: bodies.map((body) => rawRequest(pathname, headers, body)),
+      line: await Line.open({ host, port: Number(port) }),
+    })),
+  );
+  const began = performance.now();
+  await Promise.all(lines.map(({ requests, line }) => sendInTurn(requests, line)));
+  const tookMs = performance.now() - began;
+  for (const { line } of lines) line.close();
+  return tookMs;
+}
+
+/** A request that is answered with 429 or 503 is sent again, as Prometheus does. */
+async function sendInTurn(requests: readonly Buffer[], line: Line): Promise<void> {
+  for (const request of requests) {
+    for (;;) {
+      const status = await new Promise<number>((resolve) => line.send(request, resolve));
+      if (status >= 200 && status < 300) break;
+      if (status !== 429 && status !== 503) throw new Error(`a request was answered with ${status}`);
+      await delay(AGAIN_MS);
+    }
   }
 }

@@ -5,8 +5,7 @@ import type { Database } from '#storage/postgres/database.ts';
 
 import { rawRequest, sendAtRate } from '#infra/bench/exceptions/open_loop.ts';
 import type { realEvents } from '#infra/bench/exceptions/real_events.ts';
-import type { ManyScrapes } from '#infra/bench/metrics/many_scrapes.ts';
-import { REMOTE_WRITE_HEADERS, sendScrapes } from '#infra/bench/metrics/send_scrapes.ts';
+import { type ManyScrapes, REMOTE_WRITE_HEADERS, sendScrapes } from '#infra/bench/metrics/many_scrapes.ts';
 import { alertOnExceptions, createPagedService, createTeam, type PagedService } from '#infra/bench/paging/fixture.ts';
 import { isAllDone } from '#infra/bench/paging/pages.ts';
 import { countProcessorBelow } from '#infra/bench/paging/processes.ts';

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { addApiKey, toApiKeyView } from '#modules/api_keys/operations/add_api_key.ts';
-import { revokeApiKey } from '#modules/api_keys/operations/api_keys.ts';
+import { addApiKey, revokeApiKey, toApiKeyView } from '#modules/api_keys/operations/api_keys.ts';
 import { getOrganization, withStores, runAsOperator } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { getMember } from '#entry/cli/users.ts';

@@ -13,7 +13,7 @@ import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
-import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import { refusalHour } from '#modules/services/store/ingest_counts.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { Ingested } from '#modules/services/decide/ingest_refusal.ts';
 import { storePoints } from '#storage/queue/jobs.ts';

@@ -6,7 +6,7 @@ import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
-import { type IngestRefusal, refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import { type IngestRefusal, refusalHour } from '#modules/services/store/ingest_counts.ts';
 import type { Stores, UnitOfWork, UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface GroupingRuntime extends UnitOfWorkRuntime {

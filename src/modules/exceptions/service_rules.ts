@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { StoredExceptionSettings } from '#modules/exceptions/store/exception_settings_store.ts';
 import type { SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
-import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import { refusalHour } from '#modules/services/store/ingest_counts.ts';
 import { storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 export type ServiceRules = ReadonlyMap<Id<'service'>, StoredExceptionSettings>;

@@ -28,7 +28,7 @@ import { type PlannedStep, planSteps } from '#modules/policies/decide/escalation
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { FindPolicy } from '#modules/policies/decide/run.ts';
 import { type IncidentRun, readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
-import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import { refusalHour } from '#modules/services/store/ingest_counts.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Limit that stands for Infinity, which PostgreSQL does not accept. */

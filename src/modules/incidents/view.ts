@@ -19,7 +19,7 @@ import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { firstStepOfRun } from '#modules/policies/decide/escalation.ts';
-import { STEP_DETAILS } from '#modules/policies/details_fields.ts';
+import { STEP_DETAILS } from '#modules/policies/view.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

@@ -1,14 +1,30 @@
-import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { decideCheckIn, decideRescheduling, expectationText, overdueFrom } from '#modules/monitors/decide/monitor.ts';
-import { readMonitor, scheduleFault } from '#modules/monitors/decide/schedule.ts';
-import { openMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
 import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { WaitingCheckIn } from '#modules/monitors/store/check_in_store.ts';
-import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
-import type { MonitorRow, MonitorRun } from '#modules/monitors/store/monitor_store.ts';
-import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
+import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
+import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
+import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { openIncidents } from '#modules/incidents/open_incidents.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import {
+  decideCheckIn,
+  decideOverdue,
+  decideRescheduling,
+  expectationText,
+  overdueFrom,
+} from '#modules/monitors/decide/monitor.ts';
+import { readMonitor, scheduleFault } from '#modules/monitors/decide/schedule.ts';
+import type { WaitingCheckIn } from '#modules/monitors/store/check_in_store.ts';
+import type { MonitorRow, MonitorRun } from '#modules/monitors/store/monitor_store.ts';
+import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
+import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { divideRules } from '#modules/rules/set_aside_rule.ts';
+import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
+import { refusalHour } from '#modules/services/store/ingest_counts.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface MonitorRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
@@ -147,4 +163,167 @@ async function findRun(
 async function countNotKept({ stores, now }: UnitOfWork, { serviceId }: WaitingCheckIn, reason: string): Promise<void> {
   const hour = refusalHour(now);
   await stores.sentItems.add([{ serviceId, kind: 'check-in', reason, hour, count: 1, lastAt: now }]);
+}
+
+/**
+ * Failure of a run, with the time at which it began or was to begin; or the time of a schedule that cannot be read, or
+ * by which runs are expected later than `from`.
+ */
+type FailedRun =
+  | { readonly outcome: 'error' | 'missed' | 'timeout' | 'unreadable'; readonly at: Temporal.Instant }
+  | { readonly outcome: 'rescheduled'; readonly at: Temporal.Instant; readonly from: string };
+
+const SEVERITY = 'error';
+
+/** Returns the prefix of the keys of all incidents of a monitor. */
+function keyStartOf({ id }: Pick<MonitorRow, 'id'>): string {
+  return `monitor.${id}.`;
+}
+
+/** Whether an exception rule opens incidents for runs that go wrong. */
+export function opensMonitorIncidents({ config, settings }: Pick<ActiveRule, 'config' | 'settings'>): boolean {
+  return isAtLeast(SEVERITY, (config as ExceptionRule).minSeverity) && settingsOf(settings).monitors === 'open';
+}
+
+/** Opens an incident for every exception rule of the service that cron monitors concern, or counts another occurrence. */
+async function openMonitorIncidents(
+  unit: UnitOfWork,
+  monitor: MonitorRow,
+  bad: FailedRun,
+  limit: IncidentLimit,
+): Promise<void> {
+  const rules = await unit.stores.activeRules.list('exception', { serviceIds: [monitor.serviceId] });
+  const { readable } = divideRules('exception', rules);
+  const firings = readable
+    .filter(opensMonitorIncidents)
+    .map((rule) => ({
+      rule,
+      cause: {
+        kind: 'exception' as const,
+        exceptionGroupId: null,
+        dedupKey: `${keyStartOf(monitor)}${rule.ruleId}${bad.outcome === 'rescheduled' ? '.schedule' : ''}`,
+        title: titleOf(monitor, bad),
+        severity: SEVERITY,
+        details: detailsOf(monitor, bad),
+        sentence: sentenceOf(monitor, bad),
+      },
+    }));
+  await openIncidents(unit, firings, limit);
+}
+
+/** Resolves what the monitor has open, whichever rule opened it; returns these incidents. */
+export async function resolveMonitorIncidents(
+  unit: UnitOfWork,
+  monitor: Pick<MonitorRow, 'id' | 'serviceId'>,
+  by: IncidentActor = { system: true, via: 'rule' },
+): Promise<IncidentRow[]> {
+  const { incidents, storms } = unit.stores;
+  const keyStart = keyStartOf(monitor);
+  const resolved = await incidents.lockOpenWithKey(monitor.serviceId, keyStart);
+  for (const incident of resolved) await resolve(unit, incident, by);
+  const open = await incidents.lockAll(await storms.listWithKey(monitor.serviceId, keyStart));
+  for (const storm of open.values()) if (await endStormMembers(unit, storm, { keyStart }, by)) resolved.push(storm);
+  return resolved;
+}
+
+/** Returns the name of a monitor, such as `nightly-backup (staging)`. */
+function nameOf({ slug, environment }: MonitorRow): string {
+  return `${slug} (${environment})`;
+}
+
+const UNREADABLE = 'sent a schedule that cannot be read';
+
+function titleOf(monitor: MonitorRow, { outcome }: FailedRun): string {
+  const what = {
+    error: 'failed',
+    missed: 'missed a run',
+    timeout: 'ran too long',
+    unreadable: UNREADABLE,
+    rescheduled: RESCHEDULED,
+  }[outcome];
+  return `Cron monitor ${nameOf(monitor)} ${what}`;
+}
+
+const RESCHEDULED = 'was rescheduled by a check-in';
+
+function sentenceOf(monitor: MonitorRow, bad: FailedRun): string {
+  const { outcome, at } = bad;
+  if (outcome === 'rescheduled') {
+    return `a check-in with the DSN, which is public, has set when runs of ${nameOf(monitor)} are expected from "${bad.from}" to "${expectationText(monitor)}": if that was not you, set the schedule on the page of the service`;
+  }
+  if (outcome === 'unreadable') {
+    return `${nameOf(monitor)} ${UNREADABLE}, so no run is expected of it: ${scheduleFault(monitor.schedule) ?? ''}`;
+  }
+  const { marginMinutes, runtimeMinutes } = monitor;
+  const run = `the run of ${nameOf(monitor)} at ${toTimestamp(at)}`;
+  switch (outcome) {
+    case 'error':
+      return `${run} failed`;
+    case 'missed':
+      return `${run} did not begin within ${marginMinutes} min`;
+    case 'timeout':
+      return `${run} did not end within ${runtimeMinutes} min`;
+  }
+}
+
+function detailsOf({ id, slug, environment, failures }: MonitorRow, { outcome, at }: FailedRun): object {
+  return { monitorId: id, monitor: slug, environment, outcome, runAt: toTimestamp(at), failuresInARow: failures };
+}
+
+const OVERDUE_BATCH = 200;
+
+/**
+ * Finds runs that were to begin and did not, and those that take too long, and opens their incidents. Each monitor is
+ * decided about in a transaction of its own under its lock, so nothing is found twice. One that fails leaves the others.
+ */
+export async function findOverdue(runtime: MonitorRuntime): Promise<void> {
+  const overdue = await storesOf(runtime.db.session()).monitors.listOverdue(runtime.clock.now(), OVERDUE_BATCH);
+  const faults: unknown[] = [];
+  for (const monitorId of overdue) {
+    try {
+      await inUnitOfWork(runtime, (unit) => decide(unit, monitorId, runtime));
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw new AggregateError(faults, 'failed to check for overdue runs');
+}
+
+async function decide(
+  unit: UnitOfWork,
+  monitorId: Id<'monitor'>,
+  { incidentLimit }: Pick<MonitorRuntime, 'incidentLimit'>,
+): Promise<void> {
+  const { stores, now } = unit;
+  const stored = await stores.monitors.lockFree(monitorId);
+  if (stored === null) return;
+  const monitor = readMonitor(stored);
+  if (monitor.schedule !== stored.schedule) return await setAside(unit, monitor, incidentLimit);
+  const running = await stores.monitors.listRunning(monitorId);
+  const decision = decideOverdue(monitor, running, now);
+  const tooLong = running.filter(({ timeoutAt }) => timeoutAt !== null && isAtOrBefore(timeoutAt, now));
+  if (decision.timedOut > 0) await stores.monitors.endTimedOut(monitorId, now);
+  const { missedAt } = decision;
+  if (missedAt !== null) {
+    const run = { status: 'missed' as const, startedAt: missedAt, endedAt: now, timeoutAt: null, release: null };
+    await stores.monitors.saveRun({ monitorId, runId: `missed-${missedAt.epochMilliseconds}`, ...run });
+  }
+  if (missedAt !== null || decision.timedOut > 0) await stores.monitors.pruneRuns(monitorId);
+  const stillRunning = running.filter((run) => !tooLong.includes(run));
+  await stores.monitors.save(monitorId, decision.monitor, overdueFrom(decision.monitor, stillRunning), now);
+  if (decision.change !== 'fails' || monitor.isMuted) return;
+  const late = tooLong[0];
+  const bad: FailedRun | null =
+    missedAt !== null
+      ? { outcome: 'missed', at: missedAt }
+      : late === undefined
+        ? null
+        : { outcome: 'timeout', at: late.startedAt };
+  if (bad !== null) await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, incidentLimit);
+}
+
+/** Stops expecting runs of a monitor whose schedule cannot be read; an incident says so. */
+async function setAside(unit: UnitOfWork, monitor: MonitorRow, limit: IncidentLimit): Promise<void> {
+  await unit.stores.monitors.save(monitor.id, { ...monitor, nextDueAt: null }, null, unit.now);
+  if (!monitor.isMuted) await openMonitorIncidents(unit, monitor, { outcome: 'unreadable', at: unit.now }, limit);
 }

@@ -4,7 +4,7 @@ import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAbove, type Role } from '#kernel/permissions.ts';
-import type { ChatIdentity } from '#modules/places/store/chat_account_store.ts';
+import type { ChatIdentity } from '#modules/places/store/place_store.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Letters that nobody mistakes for others. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { SHARDS } from '#storage/queue/shards.ts';
-import { findOverdue } from '#modules/monitors/find_overdue.ts';
+import { findOverdue } from '#modules/monitors/take_check_ins.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';

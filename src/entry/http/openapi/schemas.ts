@@ -4,7 +4,7 @@ import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { ExceptionGroupView, GroupStatusName, LevelName } from '#modules/exceptions/operations/view.ts';
 import { IncidentView, IncidentWithLogView } from '#modules/incidents/view.ts';
 import { MetricSeriesView } from '#modules/metrics/operations/view.ts';
-import { StepInput } from '#modules/policies/operations/steps.ts';
+import { StepInput } from '#modules/policies/operations/create_escalation_policy.ts';
 import { ChannelName, PolicyView } from '#modules/policies/view.ts';
 import { RULE_CONFIG_VIEWS, RuleConfigInput, RuleKindName, RuleView } from '#modules/rules/view.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/layer_fields.ts';

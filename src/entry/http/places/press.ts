@@ -10,8 +10,7 @@ import { escalateIncident } from '#modules/incidents/operations/escalate_inciden
 import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import type { MessageReference, Press } from '#modules/places/decide/place_content.ts';
 import { type ChatPlace, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
-import type { ChatAccountRow } from '#modules/places/store/chat_account_store.ts';
-import type { PlaceRow } from '#modules/places/store/place_store.ts';
+import type { ChatAccountRow, PlaceRow } from '#modules/places/store/place_store.ts';
 import { storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 /** Somebody who presses a button or types a command in a chat; the vendor has signed who it is. */

@@ -1,7 +1,7 @@
 import type { Steps } from '#kernel/cooperative_task.ts';
 import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { decidedLayers } from '#modules/configuration/decide/layers.ts';
+import { decidedLayers } from './layers.ts';
 import type { MatchedResource } from '#modules/configuration/decide/match_resources.ts';
 import type { Plan, PlannedChange } from '#modules/configuration/decide/plan.ts';
 import type { OrganizationState } from '#modules/configuration/decide/present_state.ts';

@@ -1,8 +1,7 @@
-import { layersInput, rotationInput } from '#modules/configuration/decide/layers.ts';
+import { dailyWindowsOfSpans, layersInput, rotationInput } from './layers.ts';
 import type { PlannedChange } from '#modules/configuration/decide/plan.ts';
 import type { FieldsOf, ResourceKind } from '#modules/configuration/decide/resource.ts';
 import type { Ref } from '#modules/configuration/decide/ref.ts';
-import { dailyWindowsOfSpans } from '#modules/configuration/decide/week_spans.ts';
 import { mapIdsOfLayout } from '#modules/configuration/decide/widget_ids.ts';
 import { hasSetting, type RuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';

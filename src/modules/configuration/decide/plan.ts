@@ -1,4 +1,4 @@
-import { isPlain } from '#modules/configuration/decide/layers.ts';
+import { isPlain } from './layers.ts';
 import { type MatchedResource, type Matches, matchResources } from '#modules/configuration/decide/match_resources.ts';
 import type { ManagedResource, OrganizationState } from '#modules/configuration/decide/present_state.ts';
 import {

@@ -5,7 +5,7 @@ import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import type { RouteInFile, StepInFile } from './file_fields.ts';
 import type { PolicyInFile } from './file.ts';
 import type { FieldsOf, RouteFields, StepFields, WantedOf } from './resource.ts';
-import { spansOfHours } from './week_spans.ts';
+import { spansOfHours } from './layers.ts';
 
 interface ReadPolicy {
   readonly fields: FieldsOf['policy'];

@@ -1,4 +1,4 @@
-import { layerFieldsOf } from '#modules/configuration/decide/layers.ts';
+import { layerFieldsOf, spansOfDailyWindows } from './layers.ts';
 import {
   type HoursFields,
   type PresentOf,
@@ -12,7 +12,6 @@ import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import type { Recurrence } from '#modules/maintenance/decide/maintenance.ts';
 import type { RuleConfig, RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { settingsOf, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
-import { spansOfDailyWindows } from '#modules/configuration/decide/week_spans.ts';
 import type { PolicyDetails } from '#modules/policies/decide/policy_details.ts';
 import type { PolicyHours } from '#modules/policies/decide/hours.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';

@@ -1,4 +1,4 @@
-import type { LayerFields } from '#modules/configuration/decide/layers.ts';
+import type { LayerFields, WeekSpan } from './layers.ts';
 import type { Ref } from '#modules/configuration/decide/ref.ts';
 import type { RouteCondition, RouteOutcome } from '#modules/alerts/decide/route.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
@@ -6,7 +6,6 @@ import type { Recurrence } from '#modules/maintenance/decide/maintenance.ts';
 import type { RuleConfig, RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import type { WeekSpan } from '#modules/configuration/decide/week_spans.ts';
 import type { Repetition } from '#modules/policies/decide/policy_details.ts';
 import type { Role } from '#kernel/permissions.ts';
 

@@ -1,5 +1,5 @@
 import type { ConfigurationFile, MaintenanceInFile, ScheduleInFile } from '#modules/configuration/decide/file.ts';
-import { type LayerFields, readLayer } from '#modules/configuration/decide/layers.ts';
+import { type LayerFields, readLayer } from './layers.ts';
 import { inOrderOfNeed, policyLoopFaults, readPolicy, readRoutes } from './policies_of_file.ts';
 import type { FieldsOf, ResourceKind, WantedOf, WantedResource } from '#modules/configuration/decide/resource.ts';
 import { mapIdsOfLayout } from '#modules/configuration/decide/widget_ids.ts';

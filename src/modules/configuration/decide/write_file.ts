@@ -2,9 +2,8 @@ import { Document } from 'yaml';
 
 import { KEY_LENGTH_MAX, type StepInFile } from '#modules/configuration/decide/file_fields.ts';
 import { type ConfigurationFile, FILE_VERSION, type PolicyInFile } from '#modules/configuration/decide/file.ts';
-import { hoursOfSpans } from '#modules/configuration/decide/week_spans.ts';
+import { hoursOfSpans, type LayerFields, toLayerInFile } from './layers.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { type LayerFields, toLayerInFile } from '#modules/configuration/decide/layers.ts';
 import { type OrganizationState, presentOf, type RefOf } from '#modules/configuration/decide/present_state.ts';
 import {
   type HoursFields,

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, holdLocks, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import { SessionOutcomeEntity } from '#storage/postgres/entities/sent.ts';
-import type { ReleaseSessions } from '#modules/services/store/sent_item_store.ts';
+import type { ReleaseSessions } from '#modules/services/store/ingest_counts.ts';
 
 export type SessionOutcomeRow = Row<typeof SessionOutcomeEntity>;
 

@@ -8,7 +8,7 @@ import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness.ts';
 import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
-import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
+import { ShiftView, toShiftView } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#modules/schedules/operations/who_is_on_call.ts';
 import { OwnShiftView, readOwnShifts } from '#modules/schedules/own_shifts.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineOperation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, Name, nullable, Timestamp } from '#actions/fields.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { renewSuppression } from '#modules/incidents/paging/suppression.ts';
@@ -12,17 +13,74 @@ import {
   MAINTENANCE_DAYS_MAX,
   nextMaintenance,
   nextOverlap,
+  RECURRENCE_MINUTES,
   rulesOf,
 } from '#modules/maintenance/decide/maintenance.ts';
-import {
-  MaintenanceView,
-  NamedMaintenanceView,
-  RecurrenceView,
-  toMaintenanceView,
-} from '#modules/maintenance/operations/maintenance_view.ts';
-import { MAINTENANCE_MAX, type NewMaintenance } from '#modules/maintenance/store.ts';
+import { MAINTENANCE_MAX, type MaintenanceRow, type NewMaintenance } from '#modules/maintenance/store.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
+
+export const RecurrenceView = StrictObject({
+  weekdays: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+    minItems: 1,
+    maxItems: 7,
+    description: '1 is Monday, 7 Sunday',
+  }),
+  startTime: Type.String({
+    pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+    maxLength: 5,
+    description: 'a time of day such as 02:30, in the zone',
+  }),
+  minutes: Type.Integer({ minimum: RECURRENCE_MINUTES.min, maximum: RECURRENCE_MINUTES.max }),
+});
+
+const MaintenanceView = Type.Object({
+  maintenanceId: IdText,
+  name: Type.String(),
+  serviceId: nullable(IdText),
+  ruleId: nullable(IdText),
+  label: nullable(Type.Object({ name: Type.String(), value: Type.String() })),
+  startsAt: Timestamp,
+  endsAt: nullable(Timestamp),
+  recurrence: nullable(RecurrenceView),
+  timezone: Type.String(),
+  updatedAt: Timestamp,
+  isActive: Type.Boolean(),
+  next: nullable(
+    Type.Object(
+      { startsAt: Timestamp, endsAt: Timestamp },
+      { description: 'when it is in effect now or next; null when it is over' },
+    ),
+  ),
+});
+
+const NamedMaintenanceView = Type.Object({
+  ...MaintenanceView.properties,
+  targetName: nullable(Type.String({ description: 'of the service or the rule; null for a label' })),
+});
+
+function toMaintenanceView(
+  row: MaintenanceRow,
+  now: Temporal.Instant,
+  clocks?: ZoneClocks,
+): Static<typeof MaintenanceView> {
+  const next = nextMaintenance(row, now, clocks);
+  const { labelName, labelValue, recurrence } = row;
+  return {
+    maintenanceId: row.id,
+    name: row.name,
+    serviceId: row.serviceId,
+    ruleId: row.ruleId,
+    label: labelName === null ? null : { name: labelName, value: labelValue ?? '' },
+    startsAt: toTimestamp(row.startsAt),
+    endsAt: toTimestampOrNull(row.endsAt),
+    recurrence: recurrence && { ...recurrence, weekdays: [...recurrence.weekdays] },
+    timezone: row.timezone,
+    updatedAt: toTimestamp(row.updatedAt ?? row.createdAt),
+    isActive: next !== null && next.startsAt.epochMilliseconds <= now.epochMilliseconds,
+    next: next && { startsAt: toTimestamp(next.startsAt), endsAt: toTimestamp(next.endsAt) },
+  };
+}
 
 const When = Type.String({ maxLength: 40, description: 'RFC 3339, or a local time in the zone' });
 const LabelText = Type.String({ minLength: 1, maxLength: 1_000 });

@@ -22,7 +22,7 @@ import {
   MINUTES_MAX,
   THRESHOLD_MAX,
 } from '#modules/monitors/decide/schedule_limits.ts';
-import { opensMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
+import { opensMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/take_check_ins.ts';
 import type { MonitorRow, MonitorRun } from '#modules/monitors/store/monitor_store.ts';
 
 const SHOWN_RUNS = 20;

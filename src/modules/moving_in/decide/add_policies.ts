@@ -1,6 +1,5 @@
 import type { StepInFile } from '#modules/configuration/decide/file_fields.ts';
-import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
-import { CHANNELS, type Moved } from '#modules/moving_in/decide/moved.ts';
+import { CHANNELS, type Moved, nameInFile } from './moved.ts';
 
 /** Target of a step, by the ids of the other tool. */
 export interface ReadTarget {

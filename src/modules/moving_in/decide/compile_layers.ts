@@ -1,6 +1,6 @@
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
-import { hoursInFile, momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
+import { hoursInFile, momentInFile, uniqueName } from './moved.ts';
 import {
   greatestDivisor,
   haveCommonHours,

@@ -1,6 +1,6 @@
 import type { ConfigurationFile, ScheduleInFile } from '#modules/configuration/decide/file.ts';
 import { type MovedItem, VERDICTS } from '#modules/moving_in/decide/ledger.ts';
-import type { Moved, ScheduleToProve } from '#modules/moving_in/decide/moved.ts';
+import type { Moved, ScheduleToProve } from './moved.ts';
 import { ourShifts, type Proof, proofOf, proofWindows, tile } from '#modules/moving_in/decide/proof.ts';
 
 /** Report of what was read, what became of it, and whether the schedules say the same. */

@@ -9,8 +9,7 @@ import { readPrometheus } from '#modules/moving_in/decide/other/read_prometheus.
 import { readSentry } from '#modules/moving_in/decide/other/read_sentry.ts';
 import { readSplunkOnCall } from '#modules/moving_in/decide/other/read_splunk.ts';
 import { readPagerDuty } from '#modules/moving_in/decide/pagerduty/read_pagerduty.ts';
-import { keyInFile } from './in_file.ts';
-import type { Moved, ReadingTime } from './moved.ts';
+import { keyInFile, type Moved, type ReadingTime } from './moved.ts';
 import type { RawDocument } from './raw.ts';
 
 export interface MoveInTool {

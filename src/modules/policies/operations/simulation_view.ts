@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { AfterMinutes, ChannelName } from '#modules/policies/view.ts';
+import { AfterMinutes, ChannelName, STEP_DETAILS, stepDetailsView } from '#modules/policies/view.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
@@ -10,7 +10,6 @@ import type { PageDecision } from '#modules/policies/decide/recipients.ts';
 import { type SimulatedStep, simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
 import { peopleNext } from '#modules/policies/decide/audience.ts';
 import type { PolicyPlan } from '#modules/policies/decide/run.ts';
-import { STEP_DETAILS, stepDetailsView } from '#modules/policies/details_fields.ts';
 import { readPolicySettings } from '#modules/policies/read_run.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';

@@ -7,11 +7,21 @@ import { checkPolicy } from '#modules/policies/check_references.ts';
 import { type EscalationStep, keepDetails } from '#modules/policies/decide/escalation.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
-import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
-import { PolicyWithWarningsView, withWarnings } from './create_escalation_policy.ts';
-import { DetailedStepInput, StepInput, toSteps } from '#modules/policies/operations/steps.ts';
+import {
+  POLICY_DETAILS,
+  POLICY_DETAILS_EXAMPLE,
+  POLICY_EXAMPLE,
+  toPolicyDetails,
+  toPolicyView,
+} from '#modules/policies/view.ts';
+import {
+  DetailedStepInput,
+  PolicyWithWarningsView,
+  StepInput,
+  toSteps,
+  withWarnings,
+} from './create_escalation_policy.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
-import { POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
 
 /** Returns the new steps with what those before them say beyond; throws `conflict` when that would be lost. */
 function stepsFor({ steps, name }: Pick<PolicyRow, 'steps' | 'name'>, sent: readonly EscalationStep[]) {

@@ -1,19 +1,31 @@
 import { type Static, Type } from 'typebox';
 
 import { defineOperation } from '#actions/action_context.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { StrictObject } from '#kernel/action.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
-import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
-import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { type Gap, holidayGaps, type Shift, sortedGaps } from '#modules/schedules/decide/layered_shifts.ts';
 import { nextHandOver } from '#modules/schedules/decide/rotation.ts';
 import { parseTimeRange } from '#modules/schedules/decide/schedule_times.ts';
-import { invalidInput } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/cooperative_task.ts';
-import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#modules/schedules/store/on_call_reader.ts';
-import { ZoneClock } from '#kernel/zone_clock.ts';
-import { type Gap, holidayGaps, sortedGaps } from '#modules/schedules/decide/layered_shifts.ts';
+import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
+
+export const ShiftView = Type.Object({
+  userIds: Type.Array(IdText, { description: 'everybody on call at once' }),
+  source: Type.Enum(['rotation', 'override']),
+  layerId: nullable(Type.String({ description: 'layer that names them; null: an override of the whole schedule' })),
+  since: Timestamp,
+  until: nullable(Timestamp),
+});
+
+export function toShiftView({ userIds, source, layerId, since, until }: Shift): Static<typeof ShiftView> {
+  return { userIds: [...userIds], source, layerId, since: toTimestamp(since), until: toTimestampOrNull(until) };
+}
 
 /** Longest period in days: three calendar months, and the hour that the clocks may add. */
 const DAYS_MAX = 93;

@@ -5,7 +5,7 @@ import {
 } from '#modules/schedules/operations/calendar_feeds.ts';
 import { createLayerOverride, deleteScheduleOverride } from './create_schedule_override.ts';
 import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
-import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
+import { getOnCallTimeline } from './get_on_call_timeline.ts';
 import {
   createHolidayCalendar,
   deleteHolidayCalendar,

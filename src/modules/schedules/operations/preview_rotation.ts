@@ -13,7 +13,7 @@ import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_ins
 import { layerOfRotation, startForHandOver, wallMsOf } from '#modules/schedules/decide/rotation.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { RotationConfigInput, toRotationConfig } from './layer_fields.ts';
-import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
+import { ShiftView, toShiftView } from './get_on_call_timeline.ts';
 import type { NewSchedule } from '#modules/schedules/store/schedule_store.ts';
 import { RotationTypeName } from '#modules/schedules/view.ts';
 

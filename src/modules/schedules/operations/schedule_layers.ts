@@ -20,7 +20,7 @@ import {
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { readLayers, toColumnsOfLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { LAYERS_FIELDS, planLayers, requireUnchanged } from './layer_fields.ts';
-import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
+import { ShiftView, toShiftView } from './get_on_call_timeline.ts';
 import { makeReadable } from '#modules/schedules/store/schedule_store.ts';
 import { LayerView, SCHEDULE_EXAMPLE, ScheduleView, toLayerView, toScheduleView } from '#modules/schedules/view.ts';
 import { OnCallWarnings, readOnCallWarnings } from '#modules/teams/warnings.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { addApiKey } from '#modules/api_keys/operations/add_api_key.ts';
+import { addApiKey } from '#modules/api_keys/operations/api_keys.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';

@@ -1,8 +1,7 @@
 import { addPolicies, type ReadPolicy, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
 import { collectOnCall, type OnCallAnswers } from '#modules/moving_in/decide/grafana_oncall/collect.ts';
 import { addOnCallSchedules } from '#modules/moving_in/decide/grafana_oncall/schedules.ts';
-import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
-import { type Channel, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { type Channel, Moved, nameInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { numberOf, objectOf, type RawDocument, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
 
 const ROLES: Record<string, 'admin' | 'editor' | 'viewer'> = {

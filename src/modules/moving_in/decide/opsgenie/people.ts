@@ -1,5 +1,4 @@
-import { phoneInFile } from '#modules/moving_in/decide/in_file.ts';
-import type { Channel, Moved } from '#modules/moving_in/decide/moved.ts';
+import { type Channel, type Moved, phoneInFile } from '#modules/moving_in/decide/moved.ts';
 import type { OpsgenieAnswers } from '#modules/moving_in/decide/opsgenie/collect.ts';
 import { idInPath, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
 

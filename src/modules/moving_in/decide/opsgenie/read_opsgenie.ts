@@ -4,8 +4,7 @@ import {
   type ReadStep,
   type ReadTarget,
 } from '#modules/moving_in/decide/add_policies.ts';
-import { maintenanceTimes, nameInFile } from '#modules/moving_in/decide/in_file.ts';
-import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { maintenanceTimes, Moved, nameInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import {
   idInPath,
   instantOf,

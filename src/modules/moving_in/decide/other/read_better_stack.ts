@@ -1,7 +1,6 @@
 import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
 import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
-import { phoneInFile } from '#modules/moving_in/decide/in_file.ts';
-import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { Moved, phoneInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import {
   idInPath,
   instantOf,

@@ -1,6 +1,5 @@
 import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
-import { nameInFile, phoneInFile } from '#modules/moving_in/decide/in_file.ts';
-import { type Channel, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { type Channel, Moved, nameInFile, phoneInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import {
   addGoAlertSchedule,
   type GoAlertRotation,

@@ -1,5 +1,4 @@
-import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
-import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { Moved, nameInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { durationMinutes, ruleOfExpression } from '#modules/moving_in/decide/other/prom_rule.ts';
 import {
   numberOf,

@@ -1,6 +1,5 @@
 import { FURTHER_KEYS_MAX } from '#modules/configuration/decide/file.ts';
-import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
-import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { Moved, nameInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import {
   numberOf,
   objectOf,

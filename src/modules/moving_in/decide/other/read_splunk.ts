@@ -1,8 +1,7 @@
 import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
 import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
 import { HORIZON_DAYS } from '#modules/moving_in/decide/compile_layers.ts';
-import { phoneInFile } from '#modules/moving_in/decide/in_file.ts';
-import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { Moved, phoneInFile, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import {
   idInPath,
   instantOf,

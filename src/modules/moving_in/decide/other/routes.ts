@@ -1,8 +1,7 @@
 import { PATH_LENGTH_MAX, ROUTE_CONDITIONS_MAX, VALUE_LENGTH_MAX } from '#modules/alerts/decide/route.ts';
 import type { RouteInFile } from '#modules/configuration/decide/file_fields.ts';
-import { maintenanceTimes, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import { maintenanceTimes, type Moved, nameInFile } from '#modules/moving_in/decide/moved.ts';
 import { objectOf, textOf } from '#modules/moving_in/decide/raw.ts';
-import type { Moved } from '#modules/moving_in/decide/moved.ts';
 
 /** A condition on a label of an alert; one that cannot be read has its whole text as name, and no operator. */
 export interface Matcher {
