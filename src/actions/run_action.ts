@@ -25,7 +25,7 @@ import type { ExceptionReader } from '#modules/exceptions/store/exception_reader
 import type { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import type { MoveInWorker } from '#modules/moving_in/decide/move_in_state.ts';
-import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
+import { CHAT_PLACES } from '#modules/places/decide/chat_places.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ReleaseReader } from '#modules/releases/store/release_reader.ts';
 import { inUnitOfWork, type Stores, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';

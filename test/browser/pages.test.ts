@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { Request } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/page_queries.ts';
+import { PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/prefetched_queries.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';

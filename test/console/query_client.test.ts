@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { ApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
-import { createQueryClient } from '#console/app.tsx';
+import { createQueryClient } from '#console/query_client.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
 import { happenings } from '#test/kit/when.ts';
 

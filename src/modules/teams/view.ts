@@ -21,12 +21,8 @@ import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { contactsOf, type Preferences } from '#modules/contacts/decide/contact.ts';
 import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
-import {
-  CHANNEL_READINESS,
-  judgeReadiness,
-  READINESS_ANSWERS,
-  READINESS_REASONS,
-} from '#modules/contacts/decide/readiness.ts';
+import { judgeReadiness } from '#modules/contacts/decide/readiness.ts';
+import { CHANNEL_READINESS, READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
 import { ChannelName, PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';

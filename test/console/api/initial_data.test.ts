@@ -7,7 +7,8 @@ import * as home from '#console/api/home.ts';
 import { serverNow, serverTimeWas } from '#console/api/http.ts';
 import * as incidents from '#console/api/incidents.ts';
 import { dropDataOfPage, shownSince, takeDataOfPage } from '#console/api/initial_data.ts';
-import { LAST_RESOLVED, MY_INCIDENTS, PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/page_queries.ts';
+import { LAST_RESOLVED, MY_INCIDENTS } from '#modules/pages/decide/page_queries.ts';
+import { PREFETCHED, type PrefetchedQuery } from '#modules/pages/decide/prefetched_queries.ts';
 
 const ORG = 'org_1';
 const INCIDENT = 'incident_1';

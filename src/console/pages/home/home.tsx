@@ -23,7 +23,7 @@ import { IncidentRow, LastResolved, lastResolvedQuery } from '#console/pages/inc
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
-import { READINESS_REASONS } from '#modules/contacts/decide/readiness.ts';
+import { READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { MY_INCIDENTS, MY_INCIDENTS_SHOWN_MAX } from '#modules/pages/decide/page_queries.ts';
 import classes from '#console/pages/home/home.module.css';

@@ -27,7 +27,7 @@ import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { actorName } from '#modules/incidents/decide/incident.ts';
+import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 
 const IncidentNotFound = lazyPart(() =>
   import('#console/pages/incidents/incident_context.tsx').then((m) => m.IncidentNotFound),

@@ -15,7 +15,7 @@ import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { actorName } from '#modules/incidents/decide/incident.ts';
+import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { LAST_RESOLVED } from '#modules/pages/decide/page_queries.ts';
 import classes from '#console/pages/incidents/incident_row.module.css';
 

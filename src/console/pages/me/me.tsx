@@ -26,7 +26,7 @@ import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
-import { READINESS_REASONS, type ReadinessAnswer } from '#modules/contacts/decide/readiness.ts';
+import { READINESS_REASONS, type ReadinessAnswer } from '#modules/contacts/decide/readiness_words.ts';
 
 /** Card on how pages are heard although phones are silent at night. */
 function SilenceCard() {

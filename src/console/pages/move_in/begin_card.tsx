@@ -8,7 +8,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import type { MoveIn } from '#console/pages/move_in/report_card.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
-import { TOOL_NAMES, TOOL_SOURCES, type ToolName } from '#modules/moving_in/decide/tools.ts';
+import { TOOL_NAMES, TOOL_SOURCES, type ToolName } from '#modules/moving_in/decide/tool_names.ts';
 import { PART_LENGTH_MAX } from '#modules/moving_in/decide/upload_limits.ts';
 import classes from '#console/pages/move_in/move_in.module.css';
 

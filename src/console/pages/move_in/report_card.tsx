@@ -12,7 +12,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Verdict, VERDICTS } from '#modules/moving_in/decide/ledger.ts';
 import classes from '#console/pages/move_in/move_in.module.css';
-import { TOOL_SOURCES } from '#modules/moving_in/decide/tools.ts';
+import { TOOL_SOURCES } from '#modules/moving_in/decide/tool_names.ts';
 
 const VERDICT_TONES: Record<Verdict, Tone> = {
   exact: 'green',

@@ -4,7 +4,11 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
-import { READINESS_REASONS, type ReadinessAnswer, type ReadinessReason } from '#modules/contacts/decide/readiness.ts';
+import {
+  READINESS_REASONS,
+  type ReadinessAnswer,
+  type ReadinessReason,
+} from '#modules/contacts/decide/readiness_words.ts';
 
 const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
   yes: ['green', 'would be woken'],

@@ -21,7 +21,8 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
-import { CHAT_PLACES, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { CHAT_PLACES } from '#modules/places/decide/chat_places.ts';
 
 /** Incidents that a place is told of, one line for each route. */
 function PlaceRoutes({ routes }: { readonly routes: Place['routes'] }) {

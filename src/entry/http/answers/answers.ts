@@ -20,7 +20,8 @@ import {
 import { type AnswerContext, hasPin, pinFault, refuseWith } from '#entry/http/answers/refused_answers.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Via } from '#modules/accounts/decide/caller.ts';
-import { actorText, type IncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import { listIncidentsOf } from '#modules/incidents/paging/record_outcome.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

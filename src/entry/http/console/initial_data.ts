@@ -11,7 +11,7 @@ import {
   PREFETCHED,
   type PrefetchedQuery,
   SHELL_QUERIES,
-} from '#modules/pages/decide/page_queries.ts';
+} from '#modules/pages/decide/prefetched_queries.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { authenticateRequest, browserOf, type Serving } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';

@@ -22,11 +22,11 @@ import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { cutText, type MessageReference } from '#modules/places/decide/place_content.ts';
 import {
   answersUrlOf,
-  type ChatPlace,
   placeDeclarationOf,
   PLACES_PATH,
   type PlaceSettings,
 } from '#modules/places/decide/place_kinds.ts';
+import type { ChatPlace } from '#modules/places/decide/chat_places.ts';
 import { LINK_TRIES, linkChatAccount } from '#modules/places/link_chat_account.ts';
 import { openSettings } from '#modules/places/view.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';

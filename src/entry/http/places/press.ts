@@ -9,7 +9,8 @@ import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_i
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import type { MessageReference, Press } from '#modules/places/decide/place_content.ts';
-import { type ChatPlace, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import type { ChatPlace } from '#modules/places/decide/chat_places.ts';
 import type { ChatAccountRow, PlaceRow } from '#modules/places/store/place_store.ts';
 import { storesOf, type UnitOfWork } from '#modules/stores.ts';
 

@@ -1,4 +1,5 @@
-import { actorText, type IncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 
 /** Describes an event of a timeline that is about an agent; null for any other. No field is trusted. */
 export function agentEventText(

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { actorText } from '#modules/incidents/decide/incident.ts';
+import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import { leaseStateOf } from '#modules/agents/decide/lease.ts';
 import { proposalStateOf, proposedText } from '#modules/agents/decide/proposal.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';

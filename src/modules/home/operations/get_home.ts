@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
-import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness.ts';
+import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
 import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#modules/schedules/operations/who_is_on_call.ts';

@@ -1,4 +1,5 @@
-import { actorText, type IncidentActor } from './incident.ts';
+import type { IncidentActor } from './incident.ts';
+import { actorText } from './incident_actor.ts';
 import { reasonOf, unusedBecause } from '#modules/incidents/decide/reasons.ts';
 import { declarationOf, isChannel } from '#modules/contacts/decide/channel.ts';
 import { agentEventText } from '#modules/agents/decide/agent_text.ts';

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/fields.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import { actorName } from '#modules/incidents/decide/incident.ts';
+import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { IncidentFilterFields, STATUSES_OF, toIncidentFilter } from '#modules/incidents/operations/search_incidents.ts';
 import type { IncidentFilter, IncidentPlace } from '#modules/incidents/store/incident_search.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

@@ -1,5 +1,6 @@
 import { refusalOf } from '#auth/may_act.ts';
-import { actorName, type NewsEvent } from '#modules/incidents/decide/incident.ts';
+import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
+import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { declarationOf } from '#modules/contacts/decide/channel.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
 import { guidanceOf, type RuleGuidance } from '#modules/rules/decide/kind_settings.ts';

@@ -9,8 +9,8 @@ import { readPrometheus } from '#modules/moving_in/decide/other/read_prometheus.
 import { readSentry } from '#modules/moving_in/decide/other/read_sentry.ts';
 import { readSplunkOnCall } from '#modules/moving_in/decide/other/read_splunk.ts';
 import { readPagerDuty } from '#modules/moving_in/decide/pagerduty/read_pagerduty.ts';
-import { keyInFile, type Moved, type ReadingTime } from './moved.ts';
-import type { RawDocument } from './raw.ts';
+import { keyInFile, type Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 
 export interface MoveInTool {
   readonly title: string;
@@ -48,27 +48,3 @@ export function keyOfItem(tool: string, kind: string, id: string): string {
 }
 
 const RESOURCE_ITEMS = new Set(['user', 'team', 'schedule', 'policy', 'service', 'project', 'rule']);
-
-/** Tools that people move in from, with what the console says of each. */
-export const TOOL_SOURCES = {
-  pagerduty: { title: 'PagerDuty', key: 'Read-only REST API key', address: 'https://api.pagerduty.com' },
-  opsgenie: {
-    title: 'Opsgenie',
-    key: 'API key with read and configuration access',
-    address: 'https://api.opsgenie.com',
-  },
-  jsm: { title: 'Jira Service Management', key: 'ADDRESS:TOKEN of an account', address: null },
-  'grafana-oncall': { title: 'Grafana OnCall', key: 'API key, or STACK_URL:TOKEN', address: null },
-  'splunk-on-call': { title: 'Splunk On-Call', key: 'API_ID:API_KEY, read-only', address: 'https://api.victorops.com' },
-  'better-stack': { title: 'Better Stack', key: 'Uptime API token', address: 'https://uptime.betterstack.com' },
-  goalert: { title: 'GoAlert', key: 'GraphQL API key', address: null },
-  sentry: { title: 'Sentry', key: 'Token that reads', address: 'https://sentry.io' },
-  alertmanager: { title: 'Alertmanager', key: null, address: null },
-  prometheus: { title: 'Prometheus', key: null, address: null },
-  grafana: { title: 'Grafana', key: null, address: null },
-  ical: { title: 'iCal', key: null, address: null },
-} as const;
-
-export type ToolName = keyof typeof TOOL_SOURCES;
-
-export const TOOL_NAMES = Object.keys(TOOL_SOURCES) as readonly ToolName[];

@@ -12,7 +12,6 @@ import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import {
-  CHAT_PLACES,
   PLACE_KINDS,
   placeDeclarationOf,
   type PlaceField,
@@ -21,6 +20,7 @@ import {
   PLACES_MAX,
   type PlaceSettings,
 } from '#modules/places/decide/place_kinds.ts';
+import { CHAT_PLACES } from '#modules/places/decide/chat_places.ts';
 import { PLACE_ROUTES_MAX, type PlaceRoute } from '#modules/places/decide/place_route.ts';
 import { LINK_CODE_MINUTES, linkCodeHash, newLinkCode } from '#modules/places/link_chat_account.ts';
 import { auditedPlace, PlaceView, sealSettings, shownSettings, toPlaceView } from '#modules/places/view.ts';

@@ -5,7 +5,8 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { PlaceHealth } from '#modules/places/decide/delivery.ts';
 import type { MessageReference } from '#modules/places/decide/place_content.ts';
-import { type ChatPlace, PLACES_MAX } from '#modules/places/decide/place_kinds.ts';
+import { PLACES_MAX } from '#modules/places/decide/place_kinds.ts';
+import type { ChatPlace } from '#modules/places/decide/chat_places.ts';
 import { ChatAccountEntity, PlaceEntity } from '#storage/postgres/entities/places.ts';
 import { columns, json, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 

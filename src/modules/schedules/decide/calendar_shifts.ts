@@ -2,7 +2,7 @@ import { FAR_FUTURE, fromEpochMilliseconds, type Temporal } from '#kernel/time.t
 import type { Layer } from '#modules/schedules/decide/layer.ts';
 import type { LayeredSchedule, Shift } from '#modules/schedules/decide/layered_shifts.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
-import { turnsOfLayer } from './rotation.ts';
+import { turnsOfLayer } from './layer_turns.ts';
 
 type Instant = Temporal.Instant;
 

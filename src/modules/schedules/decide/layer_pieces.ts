@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import { parseIsoMs } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 import { type IsPresent, type Layer, MINUTES_A_WEEK, peopleOfRound, spansOfWeek, type WeekSpan } from './layer.ts';
-import { NEVER_MS, turnsOfLayer } from './rotation.ts';
+import { NEVER_MS, turnsOfLayer } from './layer_turns.ts';
 
 type UserId = Id<'user'>;
 

@@ -5,7 +5,7 @@ import { fromEpochMilliseconds, isAtOrBefore, type Temporal } from '#kernel/time
 import { DAY_MS, ZoneClock, ZoneClocks } from '#kernel/zone_clock.ts';
 import type { IsPresent, Layer } from './layer.ts';
 import { coveredFinder, keyOfPeople, type PieceFinder, piecesOfLayer } from './layer_pieces.ts';
-import { NEVER_MS } from './rotation.ts';
+import { NEVER_MS } from './layer_turns.ts';
 
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;

@@ -20,7 +20,7 @@ import {
   WINDOWS_MAX,
 } from '#modules/schedules/decide/layer.ts';
 import { isLocalTime, parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
-import { changesTurns, keepTurn } from '#modules/schedules/decide/rotation.ts';
+import { changesTurns, keepTurn } from '#modules/schedules/decide/keep_turn.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';

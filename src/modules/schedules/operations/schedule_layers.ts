@@ -9,7 +9,7 @@ import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
-import { currentTurn, withTurnsAhead } from '#modules/schedules/decide/rotation.ts';
+import { currentTurn, withTurnsAhead } from '#modules/schedules/decide/keep_turn.ts';
 import {
   eachFinalShiftBetween,
   type Gap,

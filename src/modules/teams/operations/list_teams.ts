@@ -5,7 +5,7 @@ import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE, IdText, nullable, StrictObject }
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { recordOf } from '#kernel/records.ts';
 import { RoleName } from '#modules/accounts/view.ts';
-import { READINESS_ANSWERS } from '#modules/contacts/decide/readiness.ts';
+import { READINESS_ANSWERS } from '#modules/contacts/decide/readiness_words.ts';
 import { POLICY_EXAMPLE } from '#modules/policies/view.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import {

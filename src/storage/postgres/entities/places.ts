@@ -3,7 +3,8 @@ import { p } from '@mikro-orm/postgresql';
 import type { Role } from '#kernel/permissions.ts';
 import type { DeliveryStatus } from '#modules/places/decide/delivery.ts';
 import type { MessageReference, PlaceEvent } from '#modules/places/decide/place_content.ts';
-import type { ChatPlace, PlaceKind } from '#modules/places/decide/place_kinds.ts';
+import type { PlaceKind } from '#modules/places/decide/place_kinds.ts';
+import type { ChatPlace } from '#modules/places/decide/chat_places.ts';
 import type { PlaceRoute } from '#modules/places/decide/place_route.ts';
 import { bigint, bytes, id, instant, jsonColumn, table, text } from '#storage/postgres/entities/column_types.ts';
 

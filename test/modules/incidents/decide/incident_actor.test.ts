@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { actorText, toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import type { Actor } from '#kernel/caller.ts';
 import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';

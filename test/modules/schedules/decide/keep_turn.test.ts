@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { changesTurns, currentTurn, keepTurn, withTurnsAhead } from '#modules/schedules/decide/rotation.ts';
+import { changesTurns, currentTurn, keepTurn, withTurnsAhead } from '#modules/schedules/decide/keep_turn.ts';
 import type { Layer, RotationUnit } from '#modules/schedules/decide/layer.ts';
 import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import { Temporal } from '#kernel/time.ts';
