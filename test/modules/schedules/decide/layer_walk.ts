@@ -10,7 +10,7 @@ export type Found = string | null;
 
 const MINUTE_MS = 60_000;
 
-/** Time for which no zone changes its clocks. */
+/** Time for which the clock is read at both ends only, unless it changes between. */
 const STEADY_MS = 15 * MINUTE_MS;
 
 /** The wall clock at an instant, read from Intl; in milliseconds as if it were of UTC. */
@@ -27,15 +27,21 @@ function wallReader(timeZone: string): (ms: number) => number {
     second: '2-digit',
   });
   const known = new Map<number, number>();
+  const readAt = (ms: number): number => {
+    let wall = known.get(ms);
+    if (wall === undefined) {
+      const [day, month, year, hour, minutes, second] = format.format(ms).split(/\D+/).map(Number);
+      wall = Date.UTC(year!, month! - 1, day, hour, minutes, second);
+      known.set(ms, wall);
+    }
+    return wall;
+  };
   return (ms) => {
     const steady = Math.floor(ms / STEADY_MS) * STEADY_MS;
-    let wall = known.get(steady);
-    if (wall === undefined) {
-      const [day, month, year, hour, minutes, second] = format.format(steady).split(/\D+/).map(Number);
-      wall = Date.UTC(year!, month! - 1, day, hour, minutes, second);
-      known.set(steady, wall);
-    }
-    return wall + (ms - steady);
+    // St John's changed its clocks at a minute past midnight.
+    const isSteady = readAt(steady + STEADY_MS) - readAt(steady) === STEADY_MS;
+    const read = isSteady ? steady : Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+    return readAt(read) + (ms - read);
   };
 }
 

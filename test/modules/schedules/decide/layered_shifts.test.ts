@@ -8,13 +8,15 @@ import {
   type Shift,
   sortedGaps,
 } from '#modules/schedules/decide/layered_shifts.ts';
-import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import { asId } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, Temporal, toTimestamp } from '#kernel/time.ts';
+import type { Layer } from '#modules/schedules/decide/layer.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { type Found, walker } from '#test/modules/schedules/decide/layer_walk.ts';
 import { randomOf, randomSchedule } from '#test/modules/schedules/decide/random_schedule.ts';
 
 /** `LAYER_CASES=10000` walks as many schedules as the proof asks for, `LAYER_SEED` others. */
-const CASES = Number(process.env.LAYER_CASES ?? sweep(Array.from({ length: 60 }), 3).length);
+const CASES = Number(process.env.LAYER_CASES ?? sweep(Array.from({ length: 400 }), 20).length);
 const SEED = Number(process.env.LAYER_SEED ?? 20_261_128);
 
 const MINUTE_MS = 60_000;
@@ -24,6 +26,61 @@ const textOf = ({ layerId, source, userIds }: Shift): Found =>
   layerId === null
     ? `override ${userIds.join(' ')}`
     : `${layerId} ${source === 'override' ? 'override ' : ''}${userIds.join(' ')}`;
+
+/** Changes of clocks near midnight, some of them at a minute past it. */
+const MIDNIGHTS: readonly (readonly [zone: string, change: string])[] = [
+  ['America/St_Johns', '2010-11-07T02:31:00Z'],
+  ['America/Goose_Bay', '2010-11-07T03:01:00Z'],
+  ['Asia/Gaza', '2010-03-26T22:01:00Z'],
+  ['Antarctica/Casey', '2020-10-03T16:01:00Z'],
+  ['Asia/Beirut', '2026-10-24T21:00:00Z'],
+  ['America/Havana', '2026-11-01T05:00:00Z'],
+  ['America/Asuncion', '2024-03-24T03:00:00Z'],
+  ['Africa/Cairo', '2026-10-29T21:00:00Z'],
+  ['Asia/Amman', '2021-10-28T22:00:00Z'],
+];
+
+test.each(MIDNIGHTS)('near a midnight of %s hours and holidays are those that the clock shows', (timeZone, text) => {
+  const change = Temporal.Instant.from(text);
+  const before = change.subtract({ seconds: 1 }).toZonedDateTimeISO(timeZone);
+  expect(before.getTimeZoneTransition('next')?.toInstant().toString()).toBe(text);
+  const from = change.subtract({ hours: 8 });
+  const layer = (name: string, rest: Partial<Layer>): Layer => ({
+    id: name,
+    name,
+    rotation: { every: 1, unit: 'weeks' },
+    turns: [{ userIds: [asId('user', name)] }],
+    startsAt: from.subtract({ hours: 500 }),
+    carried: null,
+    activeFrom: null,
+    endsAt: null,
+    hours: null,
+    holidays: null,
+    ...rest,
+  });
+  const night = Array.from({ length: 7 }, (_, day) => ({
+    fromDay: day + 1,
+    from: '22:00',
+    toDay: day + 1,
+    to: '24:00',
+  }));
+  const layers = [
+    layer('always', {}),
+    layer('night', { hours: night }),
+    layer('holiday', { hours: night, holidays: { calendarId: 'calendar', on: 'speaks' } }),
+  ];
+  const day = change.subtract({ hours: 3 }).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  const schedule = { timeZone, layers, overrides: [], holidays: new Map([['calendar', [day]]]) };
+  const to = from.add({ hours: 16 });
+  const who = walker(schedule, to, () => true);
+  const shifts = finalShiftsBetween(schedule, from, to, () => true, 1_000);
+  for (let ms = from.epochMilliseconds; ms < to.epochMilliseconds; ms += MINUTE_MS) {
+    const wall = fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDateTime();
+    const said = wall.hour < 22 ? 'always' : wall.toPlainDate().toString() === day ? 'holiday' : 'night';
+    const shift = shifts.findLast(({ since }) => since.epochMilliseconds <= ms)!;
+    expect([textOf(shift), who(ms)], wall.toString()).toEqual([`${said} ${said}`, `${said} ${said}`]);
+  }
+});
 
 describe('the shifts of layers against a walk minute by minute', () => {
   test(`are the same in ${CASES} random schedules of seed ${SEED}`, () => {
