@@ -10,7 +10,7 @@ import { storesOf } from '#modules/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/programs/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
 const stores = (w: World) => storesOf(w.context.db.session());
 
@@ -28,9 +28,11 @@ async function subscribed(
 }
 
 /** Anna gets a push message at once, Bram an SMS after an hour. */
-async function annaIsPushed() {
-  const service = await startPushService();
-  const w = await staffedWorld();
+async function annaIsPushed(w?: StaffedWorld, service?: PushService) {
+  return await annaIsPushedIn(w ?? (await staffedWorld()), service ?? (await startPushService()));
+}
+
+async function annaIsPushedIn(w: StaffedWorld, service: PushService) {
   const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['push'], targetUserIds: [anna.userId] },
@@ -40,115 +42,26 @@ async function annaIsPushed() {
   return { service, w, anna, bram, alert, log };
 }
 
-describe('a page by push', () => {
-  test('reaches every browser of the person, encrypted for it and signed with our key', async () => {
-    const { service, w, anna, alert, log } = await annaIsPushed();
-    await subscribed(w, service, anna, 'phone');
-    await subscribed(w, service, anna, 'laptop');
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    expect(service.pushed.map(({ browser }) => browser).toSorted()).toEqual(['laptop', 'phone']);
-    expect(service.pushed[0]).toMatchObject({
-      urgency: 'high',
-      payload: {
-        title: 'checkout: latency is 250 (> 100)',
-        body: expect.stringMatching(/^Incident \d+, severity error\.$/),
-        tag: incidentId,
-        url: `http://tocsin.test/incidents/${incidentId}?org=${w.orgId}`,
-      },
-    });
-    expect(service.pushed[0]?.ttl).toBeGreaterThanOrEqual(300);
-    expect(service.pushed[0]?.ttl).toBeLessThanOrEqual(600);
-    expect(await log(incidentId)).toMatchObject([{ channel: 'push', to: null, status: 'sent', attempts: 1 }]);
-  });
-
-  test('has buttons that open the signed links: one asks, and the confirmation acts', async () => {
-    const { service, w, anna, alert } = await annaIsPushed();
-    await subscribed(w, service, anna, 'phone');
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    const { actions } = service.pushed[0]!.payload;
-    expect(actions.map(({ action }: { action: string }) => action)).toEqual(['acknowledge', 'resolve']);
-    const url = actions[0].url.replace('http://tocsin.test', '');
-    expect((await w.app.inject({ method: 'GET', url })).body).toContain('<button>Acknowledge</button>');
-    expect((await w.app.inject({ method: 'POST', url })).statusCode).toBe(200);
-    const incident = await w.expectOk('get_incident', { incidentId });
-    expect(incident.acknowledgedBy).toEqual({ userId: anna.userId, via: 'push' });
-  });
-
-  test('fits into one message however long the title is', async () => {
-    const { service, w, anna, alert } = await annaIsPushed();
-    await subscribed(w, service, anna, 'phone');
-    await alert.trigger('😱'.repeat(5_000));
-    await w.runUntilIdle();
-    expect(service.pushed).toHaveLength(1);
-  });
-});
-
-describe('browsers that no longer listen', () => {
-  test('are removed, and one that still does is enough', async () => {
-    const { service, w, anna, alert, log } = await annaIsPushed();
-    const phone = await subscribed(w, service, anna, 'phone');
-    await subscribed(w, service, anna, 'laptop');
-    service.expire(phone);
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    expect(service.pushed.map(({ browser }) => browser)).toEqual(['laptop']);
-    expect(await log(incidentId)).toMatchObject([{ status: 'sent' }]);
-    expect((await stores(w).pushSubscriptions.listOf(anna.userId)).map(({ label }) => label)).toEqual(['laptop']);
-  });
-
-  test('leave the person unreachable once they are all gone: the next step fires at once', async () => {
-    const { service, w, anna, bram, alert, log } = await annaIsPushed();
-    service.expire(await subscribed(w, service, anna, 'phone'));
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'no_subscription', attempts: 1 });
-    expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
-  });
-});
-
-describe('a push service in trouble', () => {
-  test.each([406, 429, 500, 503])('a push service that answers %i is tried again', async (status) => {
-    const { service, w, anna, alert, log } = await annaIsPushed();
-    await subscribed(w, service, anna, 'phone');
-    service.answer(status, { times: 2 });
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    await w.advance({ seconds: 2 });
-    await w.advance({ seconds: 4 });
-    expect(await log(incidentId)).toMatchObject([{ status: 'sent', attempts: 3 }]);
-    expect(service.pushed).toHaveLength(1);
-  });
-
-  test('gets the time that it asks for', async () => {
-    const { service, w, anna, alert } = await annaIsPushed();
-    await subscribed(w, service, anna, 'phone');
-    service.answer(429, { retryAfterSeconds: 30 });
-    await alert.trigger();
-    await w.runUntilIdle();
-    await w.advance({ seconds: 29 });
-    expect(service.requests).toBe(1);
-    await w.advance({ seconds: 1 });
-    expect(service.pushed).toHaveLength(1);
-  });
-
-  test.each([400, 403])('a push service that answers %i for good is not tried again', async (status) => {
-    const { service, w, anna, alert, log } = await annaIsPushed();
-    await subscribed(w, service, anna, 'phone');
-    service.answer(status);
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });
-    expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
-  });
-});
-
-test('a push message that the service may not have taken does not show that push works', async () => {
-  const { service, w, anna, alert } = await annaIsPushed();
+test('a page by push reaches every browser of the person, encrypted and signed; its buttons open the signed links', async () => {
+  const { service, w, anna, alert, log } = await annaIsPushed();
   await subscribed(w, service, anna, 'phone');
-  await alert.trigger();
+  await subscribed(w, service, anna, 'laptop');
+  const incidentId = await alert.trigger();
   await w.runUntilIdle();
+  expect(service.pushed.map(({ browser }) => browser).toSorted()).toEqual(['laptop', 'phone']);
+  const [pushed] = service.pushed;
+  expect(pushed).toMatchObject({
+    urgency: 'high',
+    payload: {
+      title: 'checkout: latency is 250 (> 100)',
+      body: expect.stringMatching(/^Incident \d+, severity error\.$/),
+      tag: incidentId,
+      url: `http://tocsin.test/incidents/${incidentId}?org=${w.orgId}`,
+    },
+  });
+  expect(pushed?.ttl).toBeGreaterThanOrEqual(300);
+  expect(pushed?.ttl).toBeLessThanOrEqual(600);
+  expect(await log(incidentId)).toMatchObject([{ channel: 'push', to: null, status: 'sent', attempts: 1 }]);
   const provedAt = async () => {
     const { teams } = await runOperation(w, getMe, memberCaller(w.orgId, anna.userId, 'responder'), {});
     const channels = teams[0].readiness.channels as { channel: string; provedAt: string | null }[];
@@ -156,17 +69,70 @@ test('a push message that the service may not have taken does not show that push
   };
   expect(await provedAt()).not.toBeNull();
   await w.context.db.sql.run(`update notifications set reason = 'unconfirmed' where channel = 'push'`);
-  expect(await provedAt()).toBeNull();
+  expect(await provedAt(), 'the service may not have taken it').toBeNull();
+
+  // One asks, and the confirmation acts.
+  const { actions } = pushed!.payload;
+  expect(actions.map(({ action }: { action: string }) => action)).toEqual(['acknowledge', 'resolve']);
+  const url = actions[0].url.replace('http://tocsin.test', '');
+  expect((await w.app.inject({ method: 'GET', url })).body).toContain('<button>Acknowledge</button>');
+  expect((await w.app.inject({ method: 'POST', url })).statusCode).toBe(200);
+  const incident = await w.expectOk('get_incident', { incidentId });
+  expect(incident.acknowledgedBy).toEqual({ userId: anna.userId, via: 'push' });
 });
 
-test('somebody without a subscribed browser is not paged by push', async () => {
-  const { w, alert, log } = await annaIsPushed();
-  const incidentId = await alert.trigger();
+test('browsers that no longer listen are removed; a person without one is unreachable: the next step fires at once', async () => {
+  const w = await staffedWorld();
+  const service = await startPushService();
+  const [one, all, none] = [await annaIsPushed(w, service), await annaIsPushed(w, service), await annaIsPushed(w)];
+  service.expire(await subscribed(w, service, one.anna, 'phone'));
+  await subscribed(w, service, one.anna, 'laptop');
+  service.expire(await subscribed(w, service, all.anna, 'phone'));
+  // Of whatever length the title is, it fits into one message.
+  const ids = [await one.alert.trigger('😱'.repeat(5_000)), await all.alert.trigger(), await none.alert.trigger()];
   await w.runUntilIdle();
-  expect((await log(incidentId))[0]).toMatchObject({ channel: 'push', status: 'skipped', reason: 'no_address' });
+  expect(service.pushed.map(({ browser }) => browser)).toEqual(['laptop']);
+  const [enough, gone, never] = await Promise.all(ids.map(one.log));
+  expect(enough).toMatchObject([{ status: 'sent' }]);
+  expect((await stores(w).pushSubscriptions.listOf(one.anna.userId)).map(({ label }) => label)).toEqual(['laptop']);
+  expect(gone[0]).toMatchObject({ status: 'failed', reason: 'no_subscription', attempts: 1 });
+  expect(never[0]).toMatchObject({ channel: 'push', status: 'skipped', reason: 'no_address' });
+  expect(w.phone.messages.map(({ to }) => to).toSorted()).toEqual([all.bram.phone, none.bram.phone].toSorted());
 });
 
-describe('subscribing', () => {
+test('a push service in trouble is tried again, after the time that it asks for; one that refuses for good is not', async () => {
+  const w = await staffedWorld();
+  const paged = async (status: number, options?: { times?: number; retryAfterSeconds?: number }) => {
+    const { service, anna, alert, log } = await annaIsPushed(w);
+    await subscribed(w, service, anna, 'phone');
+    service.answer(status, options);
+    const incidentId = await alert.trigger();
+    return { service, anna, entries: () => log(incidentId) };
+  };
+  const again = [];
+  for (const status of [406, 429, 500, 503]) again.push(await paged(status, { times: 2 }));
+  const refused = [await paged(400), await paged(403)];
+  const asking = await paged(429, { retryAfterSeconds: 30 });
+  await w.runUntilIdle();
+  for (const { anna, entries } of refused) {
+    expect((await entries())[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });
+    expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
+  }
+  await w.advance({ seconds: 2 });
+  await w.advance({ seconds: 4 });
+  for (const { service, entries } of again) {
+    expect(await entries()).toMatchObject([{ status: 'sent', attempts: 3 }]);
+    expect(service.pushed).toHaveLength(1);
+  }
+  await w.advance({ seconds: 23 });
+  expect(asking.service.requests).toBe(1);
+  await w.advance({ seconds: 1 });
+  expect(asking.service.pushed).toHaveLength(1);
+  for (const { service } of refused) expect(service.requests).toBe(1);
+});
+
+describe('subscribing', async () => {
+  const w = await fileWorld();
   const keys = createECDH('prime256v1').generateKeys('base64url');
   const fromBrowser = {
     endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/abc',
@@ -174,10 +140,11 @@ describe('subscribing', () => {
     keys: { p256dh: keys, auth: Buffer.alloc(16, 1).toString('base64url') },
   };
 
-  async function personOf(w: World, name: string) {
+  async function personOf(name: string) {
     const { userId } = await w.given.user({ name });
     const caller = memberCaller(w.orgId, userId, 'responder');
     return {
+      userId,
       subscribe: (input: object) => runOperation(w, createPushSubscription, caller, input),
       unsubscribe: (subscriptionId: string) => runOperation(w, deletePushSubscription, caller, { subscriptionId }),
       list: async () => (await runOperation(w, getMe, caller, {})).pushSubscriptions,
@@ -185,20 +152,21 @@ describe('subscribing', () => {
   }
 
   test('adds a browser, unsubscribing removes it, and both are audited without its secret address', async () => {
-    const w = await world();
-    const anna = await personOf(w, 'Anna');
+    const anna = await personOf('Anna');
     const { subscriptionId } = await anna.subscribe({ ...fromBrowser, label: 'Firefox on the phone' });
     expect(await anna.list()).toMatchObject([{ subscriptionId, label: 'Firefox on the phone' }]);
     await anna.unsubscribe(subscriptionId);
     expect(await anna.list()).toEqual([]);
-    const audit = await w.context.db.sql.rows<{ action: string }>('select * from audit_log order by id');
+    const audit = await w.context.db.sql.rows<{ action: string }>(
+      `select * from audit_log where actor->>'userId' = $1 order by id`,
+      [anna.userId],
+    );
     expect(audit.map(({ action }) => action)).toEqual(['create_push_subscription', 'delete_push_subscription']);
     expect(JSON.stringify(audit)).not.toContain('mozilla');
   });
 
   test('a browser that another person used before moves to the new person', async () => {
-    const w = await world();
-    const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
+    const [anna, bram] = [await personOf('Anna'), await personOf('Bram')];
     await anna.subscribe(fromBrowser);
     await bram.subscribe(fromBrowser);
     expect(await anna.list()).toEqual([]);
@@ -206,15 +174,13 @@ describe('subscribing', () => {
   });
 
   test('cannot be undone by somebody else', async () => {
-    const w = await world();
-    const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
+    const [anna, bram] = [await personOf('Anna'), await personOf('Bram')];
     const { subscriptionId } = await anna.subscribe(fromBrowser);
     await expect(bram.unsubscribe(subscriptionId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('keeps the twenty newest browsers', async () => {
-    const w = await world();
-    const anna = await personOf(w, 'Anna');
+    const anna = await personOf('Anna');
     for (let index = 0; index < 22; index += 1) {
       await anna.subscribe({ ...fromBrowser, endpoint: `${fromBrowser.endpoint}${index}`, label: `browser ${index}` });
       w.clock.advance({ seconds: 1 });
@@ -239,8 +205,7 @@ describe('subscribing', () => {
   });
 
   test('rejects keys that cannot be used for encryption', async () => {
-    const w = await world();
-    const anna = await personOf(w, 'Anna');
+    const anna = await personOf('Anna');
     const notOnCurve = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)]).toString('base64url');
     await expect(
       anna.subscribe({ ...fromBrowser, keys: { p256dh: notOnCurve, auth: 'c2hvcnQ' } }),
