@@ -1,8 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { listMonitors } from '#modules/monitors/operations/monitors.ts';
-import { alertedService } from '#test/kit/alert_senders.ts';
+import { alertedServiceIn } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+let w: StaffedWorld;
+beforeAll(async () => {
+  w = await staffedWorld({ keepOpen: true });
+});
+afterAll(() => w.close());
 
 describe('PagerDuty', () => {
   const trigger = (key: string) => ({
@@ -21,13 +28,13 @@ describe('PagerDuty', () => {
   });
 
   test('events of version 2 trigger, acknowledge and resolve', async () => {
-    const { w, key, send, incidents } = await alertedService();
+    const { key, anna, send, incidents } = await alertedServiceIn(w);
     const post = (body: unknown) => send('/pagerduty/v2/enqueue', body, { authorization: null });
     const taken = await post(trigger(key));
     expect(taken.status).toBe(202);
     expect(taken.body).toEqual({ status: 'success', message: 'Event processed', dedup_key: '4711' });
     await w.runUntilIdle();
-    expect(w.phone.messages).toHaveLength(1);
+    expect(w.phone.messages.filter(({ to }) => to === anna.phone)).toHaveLength(1);
     const [incident] = await incidents();
     expect(incident).toMatchObject({
       title: 'Problem: CPU is high',
@@ -46,7 +53,8 @@ describe('PagerDuty', () => {
   });
 
   test('what is wrong is an invalid event, also an unknown key; who is too fast is told so in the words of its version', async () => {
-    const { w, key, send } = await alertedService({ settings: { ingestAlertsPerSecond: 1 } });
+    const limited = await staffedWorld({ settings: { ingestAlertsPerSecond: 1 } });
+    const { key, send } = await alertedServiceIn(limited);
     const post = (body: unknown, path = '/pagerduty/v2/enqueue') => send(path, body, { authorization: null });
     expect(await post({ ...trigger(key), routing_key: 'k'.repeat(32) })).toMatchObject({
       status: 400,
@@ -66,18 +74,27 @@ describe('PagerDuty', () => {
     for (let sent = 0; sent < 10; sent += 1) await post({ ...trigger(key), dedup_key: `${sent}` });
     expect(await post(trigger(key))).toMatchObject({ status: 429, body: { status: 'throttle exceeded' } });
     expect((await post(old, first)).status).toBe(403);
-    w.clock.advance({ seconds: 60 });
+    // Alertmanager and Grafana try again at once only after a 503.
+    const other = await alertedServiceIn(limited);
+    const alerts = Array.from({ length: 12 }, (_, number) => ({
+      status: 'firing',
+      labels: { alertname: `${number}` },
+    }));
+    expect((await other.send('/alertmanager', { alerts })).status).toBe(200);
+    const overload = { status: 503, body: { status: 'error' } };
+    expect(await other.send('/alertmanager', { alerts: alerts.slice(0, 1) })).toMatchObject(overload);
+    expect(await other.send('/grafana', { no: 'alerts' })).toMatchObject({ status: 503 });
   });
 
   test('bodies of megabytes are taken', async () => {
-    const { key, send, incidents } = await alertedService();
+    const { key, send, incidents } = await alertedServiceIn(w);
     const large = { ...trigger(key), payload: { ...trigger(key).payload, custom_details: 'x'.repeat(3_400_000) } };
     expect((await send('/pagerduty/v2/enqueue', large, { authorization: null })).status).toBe(202);
     expect(JSON.stringify((await incidents())[0].details).length).toBeLessThan(16_000);
   });
 
   test('a change event is a deploy', async () => {
-    const { w, key, send, serviceId } = await alertedService();
+    const { key, send, serviceId } = await alertedServiceIn(w);
     const change = { routing_key: key, payload: { summary: 'Build 7' }, links: [{ href: 'https://ci.example/7' }] };
     const taken = await send('/pagerduty/v2/change/enqueue', change, { authorization: null });
     expect(taken).toMatchObject({ status: 202, body: { status: 'success' } });
@@ -109,13 +126,13 @@ describe('Alertmanager', () => {
   });
 
   test('a group pages once, and ends with the last of its alerts', async () => {
-    const { w, key, send, incidents } = await alertedService();
+    const { key, anna, send, incidents } = await alertedServiceIn(w);
     w.clock.set('2027-06-01T12:00:00Z');
     expect(await send('/alertmanager', webhook([alert('a')]))).toMatchObject({ status: 200 });
     await w.runUntilIdle();
     await send(`/alertmanager/${key}/?x=1`, webhook([alert('a'), alert('b')]), { authorization: null });
     await w.runUntilIdle();
-    expect(w.phone.messages).toHaveLength(1);
+    expect(w.phone.messages.filter(({ to }) => to === anna.phone)).toHaveLength(1);
     const open = await incidents();
     expect(open).toMatchObject([{ title: 'HighLatency: p99 is high', severity: 'fatal', status: 'triggered' }]);
     await send('/alertmanager', webhook([alert('a', 'resolved'), alert('b')]));
@@ -132,19 +149,8 @@ describe('Alertmanager', () => {
     await w.runUntilIdle();
   });
 
-  test('overload is 503, which it tries again at once', async () => {
-    const { send } = await alertedService({ settings: { ingestAlertsPerSecond: 1 } });
-    const many = Array.from({ length: 12 }, (_, number) => alert(`${number}`));
-    expect((await send('/alertmanager', webhook(many))).status).toBe(200);
-    expect(await send('/alertmanager', webhook([alert('x')]))).toMatchObject({
-      status: 503,
-      body: { status: 'error' },
-    });
-    expect(await send('/grafana', { no: 'alerts' })).toMatchObject({ status: 503 });
-  });
-
   test('Prometheus itself repeats alerts until they end, and two of its processes are one', async () => {
-    const { w, key, send, incidents } = await alertedService();
+    const { key, send, incidents } = await alertedServiceIn(w);
     w.clock.set('2027-06-01T12:00:00Z');
     const firing = (endsAt: string, labels: object = { alertname: 'Down', job: 'api' }) => [
       { labels, annotations: {}, startsAt: '2027-06-01T11:59:00Z', endsAt, generatorURL: 'http://p.example/g' },
@@ -165,7 +171,7 @@ describe('Opsgenie', () => {
   const by = (key: string) => ({ authorization: `GenieKey ${key}` });
 
   test('an alert by alias is made, looked up, noted, acknowledged, taken back and closed', async () => {
-    const { w, key, send, incidents } = await alertedService();
+    const { key, send, incidents } = await alertedServiceIn(w);
     const create = {
       message: 'Shop down',
       alias: 'Shop / front',
@@ -211,11 +217,10 @@ describe('Opsgenie', () => {
     await w.runUntilIdle();
   });
 
-  test.each(['Shop / front', 'https://shop.example//health?a=1', 'a/close'])(
-    'the alias %s stands in an address as opsgenie-sdk writes it, with its slashes',
-    async (alias) => {
-      const { key, send, incidents } = await alertedService();
-      await send('/opsgenie/v2/alerts/', { message: 'Shop down', alias }, by(key));
+  test('an alias stands in an address as opsgenie-sdk writes it, with its slashes', async () => {
+    const { key, send, incidents } = await alertedServiceIn(w);
+    for (const alias of ['Shop / front', 'https://shop.example//health?a=1', 'a/close']) {
+      await send('/opsgenie/v2/alerts/', { message: alias, alias }, by(key));
       const address = `/opsgenie/v2/alerts/${encodeURI(alias).replaceAll('?', '%3F')}`;
       for (const [word, status] of [
         ['acknowledge', 'acknowledged'],
@@ -223,15 +228,15 @@ describe('Opsgenie', () => {
         ['close', 'resolved'],
       ]) {
         expect((await send(`${address}/${word}/?identifierType=alias`, { note: 'n' }, by(key))).status).toBe(202);
-        expect(await incidents(), word).toMatchObject([{ status }]);
+        expect(await incidents(), word).toContainEqual(expect.objectContaining({ title: alias, status }));
       }
       const get = await send(`${address}?identifierType=alias`, undefined, { method: 'GET', ...by(key) });
       expect(get.body.data).toMatchObject({ alias, status: 'closed' });
-    },
-  );
+    }
+  });
 
   test('what is wrong is 401 or 422; what is not there is 404', async () => {
-    const { key, send } = await alertedService();
+    const { key, send } = await alertedServiceIn(w);
     expect((await send('/opsgenie/v2/alerts', { message: 'x' }, by('k'.repeat(32)))).status).toBe(401);
     expect(await send('/opsgenie/v2/alerts', { alias: 'x' }, by(key))).toMatchObject({
       status: 422,
@@ -245,10 +250,9 @@ describe('Opsgenie', () => {
   });
 
   test('a heartbeat is a check-in of the cron monitor of that name', async () => {
-    const { w, key, serviceId, send } = await alertedService();
+    const { key, serviceId, send } = await alertedServiceIn(w);
     const ping = await send('/opsgenie/v2/heartbeats/nightly/ping', undefined, { method: 'GET', ...by(key) });
     expect(ping).toMatchObject({ status: 202, body: { result: 'PONG - Heartbeat received' } });
-    await w.context.db.sql.rows('select 1');
     const waiting = await w.context.db.sql.rows('select slug from check_ins where service_id = $1', [serviceId]);
     expect(waiting).toEqual([{ slug: 'nightly' }]);
     expect(
@@ -258,7 +262,7 @@ describe('Opsgenie', () => {
 });
 
 test('VictorOps: CRITICAL opens, INFO acknowledges, RECOVERY resolves', async () => {
-  const { key, send, incidents } = await alertedService();
+  const { key, send, incidents } = await alertedServiceIn(w);
   const post = (message_type: string) =>
     send(
       `/victorops/${key}/team1`,
