@@ -64,42 +64,43 @@ test('a timeline says who was paged how, what came of it, who took over, and how
   await w.runUntilIdle();
 });
 
-test('a timeline says when nobody is left to page', async () => {
+test('a timeline says when nobody is left to page, who got the news of an answer, and which messages were cancelled', async () => {
   const w = await staffedWorld();
-  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
-  await w.expectOk('update_team_member', { memberId: bram.memberId, smsEnabled: false, phone: null });
-  const alert = await w.staff.alert(teamId, [
-    { afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] },
-    { afterMinutes: 5, channels: ['sms', 'call'], targetUserIds: [bram.userId] },
+  const [teamId, anna, bram, cleo, dora, emil] = await w.staff.teamOf('Anna', 'Bram', 'Cleo', 'Dora', 'Emil');
+  const atOnce = { afterMinutes: 0, channels: ['sms'] } as const;
+  await w.expectOk('update_team_member', { memberId: emil.memberId, smsEnabled: false, phone: null });
+  const unreachable = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['call'], targetUserIds: [dora.userId] },
+    { afterMinutes: 5, channels: ['sms', 'call'], targetUserIds: [emil.userId] },
   ]);
-  w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: anna.phone });
-  const incidentId = await alert.trigger('it is slow');
-  await w.runUntilIdle();
-  expect(await timelineTexts(w, incidentId)).toEqual([
-    '0 s: Triggered by the rule "Latency": it is slow.',
-    '0 s: Step 1 fires, paging Anna by phone.',
-    '0 s: Calling Anna.',
-    '0 s: Anna did not answer the call.',
-    '0 s: Every channel of Anna has failed; the next step fires at once.',
-    '0 s: Step 2 reached nobody: every channel is off or has no address; no step is left. ' +
-      'Not Bram by SMS (has it off) nor Bram by phone (has no address for it).',
-  ]);
-});
-
-test('a timeline says who got the news of the end, and which messages were cancelled', async () => {
-  const w = await staffedWorld();
-  const [teamId, anna, bram, cleo] = await w.staff.teamOf('Anna', 'Bram', 'Cleo');
+  w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: dora.phone });
   const targetUserIds = [anna.userId, bram.userId, cleo.userId];
-  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds }]);
+  const answered = await w.staff.alert(teamId, [{ ...atOnce, targetUserIds }]);
   w.phone.addFault({ kind: 'http_error', status: 503, number: cleo.phone });
-  const incidentId = await alert.trigger();
+  const byKey = await w.staff.alert(teamId, [{ ...atOnce, targetUserIds: [dora.userId] }]);
+  const [nobodyLeft, incidentId, ofKey] = [
+    await unreachable.trigger('it is slow'),
+    await answered.trigger(),
+    await byKey.trigger(),
+  ];
   await w.runUntilIdle();
+  expect(await timelineTexts(w, nobodyLeft)).toEqual([
+    '0 s: Triggered by the rule "Latency": it is slow.',
+    '0 s: Step 1 fires, paging Dora by phone.',
+    '0 s: Calling Dora.',
+    '0 s: Dora did not answer the call.',
+    '0 s: Every channel of Dora has failed; the next step fires at once.',
+    '0 s: Step 2 reached nobody: every channel is off or has no address; no step is left. ' +
+      'Not Emil by SMS (has it off) nor Emil by phone (has no address for it).',
+  ]);
+
   await w.expectOk('acknowledge_incident', { incidentId }, { key: cleo.key });
   const story = await timelineTexts(w, incidentId);
   expect(story[1]).toBe('0 s: Step 1 fires, paging Anna, Bram and Cleo by SMS.');
   expect(story.at(-1)).toMatch(
     /^0 s: Acknowledged by Cleo with the API key "test"; escalation is paused\. 1 message that had not left is cancelled\. (Anna and Bram|Bram and Anna) hear of it by SMS\.$/,
   );
+  await w.expectOk('acknowledge_incident', { incidentId: ofKey });
   await w.advance({ minutes: 10 });
   expect(w.phone.messages.filter(({ to }) => to === cleo.phone)).toEqual([]);
   const { notifications } = await w.expectOk('get_incident', { incidentId });
@@ -108,6 +109,15 @@ test('a timeline says who got the news of the end, and which messages were cance
     reason: 'acknowledged',
     attempts: 1,
   });
+
+  // The API key that answered is named in the incident, in its timeline, and in the news.
+  const incident = await w.expectOk('get_incident', { incidentId: ofKey });
+  expect(incident.acknowledgedBy).toEqual({ apiKeyId: expect.any(String), apiKeyName: 'all', via: 'rest' });
+  expect(incident.timeline.map(({ text }: { text: string }) => text)).toContain(
+    'Acknowledged by the API key "all"; escalation is paused. Dora hears of it by SMS.',
+  );
+  const news = w.phone.messages.findLast(({ to }) => to === dora.phone);
+  expect(news?.body).toContain('is acknowledged by the API key "all". No need to act.');
 });
 
 test('events that earlier and later versions wrote are shown as well as possible', () => {
@@ -129,20 +139,4 @@ test('events that earlier and later versions wrote are shown as well as possible
   const call = { ...page, channel: 'call' };
   expect(timelineText('page_delivered', call, names, new Set([pageKey('u', 'call', 0)]))).not.toMatch(/answered/);
   expect(timelineText('page_delivered', { ...page, stepIndex: 1 }, names, simulated)).toMatch(/arrived/);
-});
-
-test('the API key that answered is named in the incident, in its timeline, and in the news', async () => {
-  const w = await staffedWorld();
-  const [teamId, anna] = await w.staff.teamOf('Anna');
-  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
-  const incidentId = await alert.trigger();
-  await w.runUntilIdle();
-  await w.expectOk('acknowledge_incident', { incidentId });
-  await w.runUntilIdle();
-  const incident = await w.expectOk('get_incident', { incidentId });
-  expect(incident.acknowledgedBy).toEqual({ apiKeyId: expect.any(String), apiKeyName: 'all', via: 'rest' });
-  expect(incident.timeline.map(({ text }: { text: string }) => text)).toContain(
-    'Acknowledged by the API key "all"; escalation is paused. Anna hears of it by SMS.',
-  );
-  expect(w.phone.messages.at(-1)?.body).toContain('is acknowledged by the API key "all". No need to act.');
 });

@@ -17,8 +17,7 @@ async function annaThenBram(w: StaffedWorld) {
 const statuses = (incident: { notifications: { channel: string; status: string }[] }) =>
   incident.notifications.map(({ channel, status }) => `${channel} ${status}`);
 
-const messagesTo = (w: StaffedWorld, { phone }: { phone: string }) =>
-  w.phone.messages.filter(({ to }) => to === phone);
+const messagesTo = (w: StaffedWorld, { phone }: { phone: string }) => w.phone.messages.filter(({ to }) => to === phone);
 const callsTo = (w: StaffedWorld, { phone }: { phone: string }) => w.phone.calls.filter(({ to }) => to === phone);
 
 /** An incident that Anna gets at once by SMS, and Bram as a call after 15 minutes. */
@@ -146,9 +145,7 @@ test('whoever cannot be reached does not hold up the next step, and the log says
   const toCleo = () => messagesTo(w, cleo).length;
   expect([messagesTo(w, beside).length, toCleo()]).toEqual([1, 2]);
   const texts = (incident: { timeline: { text: string }[] }) => incident.timeline.map(({ text }) => text);
-  expect(texts(await nobody())).toContain(
-    'Step 1 reached nobody: nobody is on call; the next step fires at once.',
-  );
+  expect(texts(await nobody())).toContain('Step 1 reached nobody: nobody is on call; the next step fires at once.');
   expect(texts(await oneOff())).toContain('Every channel of Olga has failed; the next step fires at once.');
   const { notifications } = await w.expectOk('get_incident', { incidentId: stopped });
   expect(notifications[0]).toMatchObject({ status: 'failed', reason: 'unsubscribed', attempts: 1 });

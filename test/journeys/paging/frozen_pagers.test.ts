@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { asId } from '#kernel/ids.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { sendNotification } from '#modules/incidents/paging/send_notification.ts';
 import type { ChannelSender, Delivery } from '#notify/channel.ts';
-import { startMailServer } from '#test/kit/programs/mail_server.ts';
-import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Page {
   readonly notificationId: string;
@@ -18,10 +18,19 @@ interface Page {
 /** Runs something as another process would, in no context of this one. */
 const fresh = AsyncLocalStorage.snapshot();
 
+let mail: MailServer;
+let w: StaffedWorld;
+beforeAll(async () => {
+  mail = await startMailServer({ keepOpen: true });
+  w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' }, keepOpen: true });
+});
+afterAll(async () => {
+  await w.close();
+  await mail.close();
+});
+
 /** A page to Anna on one channel that no process has sent yet; Bram is called after 15 minutes. */
 async function pageToAnna(channel: 'sms' | 'call' | 'email') {
-  const mail = await startMailServer();
-  const w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'Tocsin <pager@example.com>' } });
   const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] },
@@ -36,7 +45,6 @@ async function pageToAnna(channel: 'sms' | 'call' | 'email') {
   const { notificationId } = await page();
   const sender = w.runtime.senders.get(channel)!;
   return {
-    w,
     page,
     send: sender.send,
     /** A process tries to send it, by this function instead of the channel's. */
@@ -48,7 +56,7 @@ async function pageToAnna(channel: 'sms' | 'call' | 'email') {
       ({
         sms: w.phone.messages.filter(({ to }) => to === anna.phone),
         call: w.phone.calls.filter(({ to }) => to === anna.phone),
-        email: mail.mails,
+        email: mail.mails.filter(({ recipients }) => recipients.includes(anna.email)),
       })[channel].length,
     isBramCalled: () => w.phone.calls.some(({ to }) => to === bram.phone),
   };
@@ -57,7 +65,7 @@ async function pageToAnna(channel: 'sms' | 'call' | 'email') {
 test.each(['sms', 'call', 'email'] as const)(
   'a process that is frozen as it begins to send a page by %s sends nothing once another one has sent it',
   async (channel) => {
-    const { w, send, page, trySending, countSent } = await pageToAnna(channel);
+    const { send, page, trySending, countSent } = await pageToAnna(channel);
     await trySending(async (outgoing) => {
       w.clock.advance({ seconds: 20 });
       await trySending();
@@ -70,7 +78,7 @@ test.each(['sms', 'call', 'email'] as const)(
 );
 
 test('a process that was frozen and still has the page sends it', async () => {
-  const { w, send, trySending, countSent } = await pageToAnna('sms');
+  const { send, trySending, countSent } = await pageToAnna('sms');
   let tries = 0;
   await trySending(async (outgoing) => {
     if ((tries += 1) === 1) w.clock.advance({ seconds: 20 });
@@ -90,7 +98,7 @@ const LATE: readonly Delivery[] = [
 test.each(LATE)(
   'a process that thaws with the outcome $kind changes nothing while another one is sending the page',
   async (late) => {
-    const { w, page, send, trySending, countSent } = await pageToAnna('sms');
+    const { page, send, trySending, countSent } = await pageToAnna('sms');
     const thawed = Promise.withResolvers<void>();
     const sending: Promise<void>[] = [];
     await trySending(async () => {
@@ -119,7 +127,7 @@ test.each(LATE)(
 );
 
 test('a process that thaws minutes later does not say that a page failed that another one has sent', async () => {
-  const { w, page, trySending, isBramCalled } = await pageToAnna('sms');
+  const { page, trySending, isBramCalled } = await pageToAnna('sms');
   await trySending(async () => {
     w.clock.advance({ seconds: 20 });
     await trySending();

@@ -1,31 +1,34 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 
+let w: StaffedWorld;
+let cleo: Responder;
+let browser: Browser;
+beforeAll(async () => {
+  w = await staffedWorld({ keepOpen: true });
+  cleo = await w.staff.responder(await w.staff.team(), 'Cleo');
+  await givePassword(w, cleo.userId);
+  browser = await signedIn(w, cleo.email);
+});
+afterAll(() => w.close());
+
 /** Anna is paged at once, Bram after 15 minutes, both by SMS. Cleo sits at the console. */
 async function answeredAtTheConsole() {
-  const w = await staffedWorld();
-  const teamId = await w.staff.team();
-  const [anna, bram, cleo] = [
-    await w.staff.responder(teamId, 'Anna'),
-    await w.staff.responder(teamId, 'Bram'),
-    await w.staff.responder(teamId, 'Cleo'),
-  ];
-  await givePassword(w, cleo.userId);
-  const browser = await signedIn(w, cleo.email);
+  const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
     { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },
   ]);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
-  return { w, teamId, anna, bram, cleo, browser, alert, incidentId, ask: askerOf(w, browser) };
+  return { anna, bram, alert, incidentId };
 }
 
-const askerOf = (w: StaffedWorld, browser: Browser) => async (operation: string, incidentId: string) =>
+const ask = async (operation: string, incidentId: string) =>
   await browser.post(`/organizations/${w.orgId}/actions/${operation}`, { incidentId });
 
 const smsTo = (w: StaffedWorld, { phone }: Responder): string[] =>
@@ -39,7 +42,7 @@ async function timelineTexts(w: StaffedWorld, incidentId: string): Promise<strin
 }
 
 test('undoing a resolution within 10 s notifies nobody, and each step fires at its original time', async () => {
-  const { w, anna, bram, cleo, ask, incidentId } = await answeredAtTheConsole();
+  const { anna, bram, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 14, seconds: 55 });
   expect((await ask('resolve_incident', incidentId)).body.result.status).toBe('resolved');
   await w.advance({ seconds: 4 });
@@ -67,7 +70,8 @@ test('undoing a resolution within 10 s notifies nobody, and each step fires at i
     'Reopened by Cleo by the console; escalation goes on.',
   );
   const audited = await w.context.db.sql.rows(
-    `select actor, via, before, after from audit_log where action = 'reopen_incident'`,
+    `select actor, via, before, after from audit_log where action = 'reopen_incident' and target = $1`,
+    [incidentId],
   );
   expect(audited).toMatchObject([
     { actor: { userId: cleo.userId }, via: 'console', before: { status: 'resolved' }, after: { status: 'triggered' } },
@@ -75,7 +79,11 @@ test('undoing a resolution within 10 s notifies nobody, and each step fires at i
   // Asked twice, as a double click would.
   expect((await ask('reopen_incident', incidentId)).body.result.status).toBe('triggered');
   expect(
-    (await w.context.db.sql.rows(`select 1 from audit_log where action = 'reopen_incident'`)).length,
+    (
+      await w.context.db.sql.rows(`select 1 from audit_log where action = 'reopen_incident' and target = $1`, [
+        incidentId,
+      ])
+    ).length,
     'what changes nothing is not audited',
   ).toBe(1);
 });
@@ -86,7 +94,7 @@ interface Logged {
 }
 
 test('everyone who got the news of a resolution gets one message that it is open again, and the escalation continues where it stopped', async () => {
-  const { w, anna, bram, ask, incidentId } = await answeredAtTheConsole();
+  const { anna, bram, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 10 });
   await ask('resolve_incident', incidentId);
   await w.advance({ seconds: 10 });
@@ -110,7 +118,7 @@ test('everyone who got the news of a resolution gets one message that it is open
 });
 
 test('a reopened incident that was acknowledged is acknowledged again, and pages nobody', async () => {
-  const { w, anna, bram, ask, incidentId } = await answeredAtTheConsole();
+  const { anna, bram, incidentId } = await answeredAtTheConsole();
   await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
   await ask('resolve_incident', incidentId);
   expect((await ask('reopen_incident', incidentId)).body.result).toMatchObject({
@@ -126,7 +134,7 @@ test('a reopened incident that was acknowledged is acknowledged again, and pages
 });
 
 test('undoing an acknowledgement resumes the escalation, and sends the pages that it had cancelled', async () => {
-  const { w, anna, bram, ask, incidentId } = await answeredAtTheConsole();
+  const { anna, bram, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 14 });
   await ask('acknowledge_incident', incidentId);
   await w.advance({ seconds: 8 });
@@ -147,7 +155,7 @@ test('undoing an acknowledgement resumes the escalation, and sends the pages tha
 });
 
 test('a page that an answer cancelled before it left is sent when the answer is undone', async () => {
-  const { w, bram, ask, incidentId } = await answeredAtTheConsole();
+  const { bram, incidentId } = await answeredAtTheConsole();
   await w.advance({ minutes: 14 });
   const queued = `update notifications set status = 'cancelled', reason = 'resolved' where user_id = $1`;
   await w.advance({ minutes: 1 });
@@ -164,7 +172,7 @@ test('a page that an answer cancelled before it left is sent when the answer is 
 });
 
 test('an incident whose cause has opened another stays resolved; a condition that is false counts from the reopening', async () => {
-  const { w, ask, alert, incidentId } = await answeredAtTheConsole();
+  const { alert, incidentId } = await answeredAtTheConsole();
   const measure = (value: number) =>
     runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
   await ask('resolve_incident', incidentId);
@@ -178,7 +186,7 @@ test('an incident whose cause has opened another stays resolved; a condition tha
   ]);
   expect((await read(w, incidentId)).status).toBe('resolved');
 
-  const { incidents } = await w.expectOk('list_incidents', { status: 'triggered' });
+  const { incidents } = await w.expectOk('list_incidents', { serviceId: alert.serviceId, status: 'triggered' });
   const next = incidents[0].incidentId;
   const expectNoPagesFor = async (minutes: number): Promise<void> => {
     for (let minute = 0; minute < minutes; minute += 1) {
@@ -198,21 +206,23 @@ test('an incident whose cause has opened another stays resolved; a condition tha
 });
 
 test('a breach during a reopening never leaves two open incidents of one rule', async () => {
-  const { w, ask, alert, incidentId } = await answeredAtTheConsole();
+  const { alert, incidentId } = await answeredAtTheConsole();
   for (let round = 0; round < 3; round += 1) {
     await ask('resolve_incident', incidentId);
     await runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
     w.clock.advance({ seconds: 1 });
     const [answer] = await Promise.all([ask('reopen_incident', incidentId), w.evaluate()]);
     expect([200, 409]).toContain(answer.status);
-    const { total, incidents } = await w.expectOk('list_incidents', { status: 'triggered' });
+    const { total, incidents } = await w.expectOk('list_incidents', {
+      serviceId: alert.serviceId,
+      status: 'triggered',
+    });
     expect(total).toBe(1);
     await ask('resolve_incident', incidents[0].incidentId);
   }
 });
 
 test('an incident of a resolved or ignored exception group is not reopened before the group is', async () => {
-  const { w, ask } = await answeredAtTheConsole();
   const { serviceId } = await w.given.service({ name: 'search' });
   await w.expectOk('create_alert_rule', { serviceId, name: 'New', kind: 'exception', config: {} });
   await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [
