@@ -79,6 +79,24 @@ test('a group that events come to while it is counted is counted again after a r
   expect(await countOf(groupId)).toBe(2);
 });
 
+test('lists of groups take counts that are stored, and count again what events have come to since', async () => {
+  const groupId = await arrive({}, { user: null });
+  const listed = async () => (await w.expectOk('list_exception_groups', { serviceId })).groups;
+  const shown = [{ groupId, eventCount: 2, userCount: 1 }];
+  expect(await listed()).toMatchObject(shown);
+  await run();
+  const { exceptions } = w.context.actions;
+  const counted = vi.spyOn(exceptions, 'countByGroup');
+  onTestFinished(() => counted.mockRestore());
+  expect(await listed()).toMatchObject(shown);
+  expect(counted).not.toHaveBeenCalled();
+  await arrive({});
+  expect(await listed()).toMatchObject([{ groupId, eventCount: 3, userCount: 1 }]);
+  await run();
+  expect(await listed()).toMatchObject([{ groupId, eventCount: 3, userCount: 1 }]);
+  expect(counted).toHaveBeenCalledTimes(2);
+});
+
 test('a group is counted at once when its last count is long ago, and not before its rest when it is not', async () => {
   const groupId = await arrive({});
   await run();

@@ -7,7 +7,11 @@ import type { Temporal } from '#kernel/time.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts';
 import type { GroupCounts } from '#modules/exceptions/store/exception_reader.ts';
-import type { ExceptionGroupRow, GroupPlace, ListedGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
+import type {
+  CountedGroupRow,
+  ExceptionGroupRow,
+  GroupPlace,
+} from '#modules/exceptions/store/exception_group_store.ts';
 
 export const GroupStatusName = Type.Enum([...GROUP_STATUSES]);
 
@@ -90,10 +94,16 @@ export function toExceptionGroupView(
 }
 
 export function toListedGroupView(
-  { id: groupId, level: severity, ...group }: ListedGroupRow,
-  counts: GroupCounts | undefined,
+  { id: groupId, level: severity, retentionDays: _, events, users, ...group }: CountedGroupRow,
+  counted: GroupCounts | undefined,
 ): Static<typeof ExceptionGroupView> {
-  return { groupId, severity, ...group, eventCount: counts?.events ?? 0, userCount: counts?.users ?? 0 };
+  return {
+    groupId,
+    severity,
+    ...group,
+    eventCount: counted?.events ?? events ?? 0,
+    userCount: counted?.users ?? users ?? 0,
+  };
 }
 
 /** Returns the scope of the group's events that are still kept. */

@@ -64,6 +64,12 @@ export interface ListedGroupRow extends Pick<ExceptionGroupRow, (typeof LISTED)[
   readonly updatedAt: string;
 }
 
+/** A listed group with the counts of its events; null when they have to be counted, as some have come since. */
+export interface CountedGroupRow extends ListedGroupRow, Retention {
+  readonly events: number | null;
+  readonly users: number | null;
+}
+
 /** Columns that a decision replaces. */
 const REPLACED = ['status', 'statusChangedAt', 'resolvedInRelease', 'regressedAt'] as const;
 
@@ -82,42 +88,46 @@ export interface GroupFilter {
 
 /** Deduplicated exceptions: what people see and decide of them. Their events are in ClickHouse. */
 export class ExceptionGroupStore extends PostgresStore {
-  /** Lists the positions of the groups of a page, last seen first, and their total. */
-  async listPlaces(
+  /** Lists the groups of a page, last seen first, with what was counted of each, and their total. */
+  async list(
     orgId: Id<'org'>,
     filter: GroupFilter,
     now: Temporal.Instant,
     limit: number,
-  ): Promise<{ places: GroupPlace[]; total: number }> {
-    const [places, { total }] = await Promise.all([
-      this.#listed(orgId, filter, now)
-        .select(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays'])
+  ): Promise<{ groups: CountedGroupRow[]; total: number }> {
+    const page = this.#listed(orgId, filter, now)
+      .select(['g.id', 's.retention_exceptions as retentionDays'])
+      .orderBy('g.last_seen_at', 'desc')
+      .orderBy('g.id', 'desc')
+      .limit(limit);
+    const [groups, { total }] = await Promise.all([
+      this.#listedRows()
+        .innerJoin(page.as('p'), 'p.id', 'g.id')
+        .leftJoin('exception_group_counts as c', (join) =>
+          join
+            .onRef('c.group_id', '=', 'g.id')
+            .on('c.counted_at', 'is not', null)
+            .on(({ eb, or, and, ref }) =>
+              or([
+                eb('c.due_at', 'is', null),
+                and([eb('c.due_at', '>', now), eb('c.due_at', '>', ref('c.rests_until'))]),
+              ]),
+            ),
+        )
+        .select(['p.retentionDays', 'c.events', 'c.users'])
         .orderBy('g.last_seen_at', 'desc')
         .orderBy('g.id', 'desc')
-        .limit(limit)
         .execute(),
       this.#listed(orgId, filter, now)
         .select((eb) => eb.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow(),
     ]);
-    return { places, total: Math.max(places.length, total) };
+    return { groups, total: Math.max(groups.length, total) };
   }
 
   /** Returns listed groups by id; a group that is gone is absent. */
   async findListed(ids: readonly Id<'group'>[]): Promise<Map<Id<'group'>, ListedGroupRow>> {
-    const groups = await this.selectFrom('exception_groups as g')
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
-      .select(columns(ExceptionGroupEntity, 'g', LISTED))
-      .select(({ ref }) => [
-        timestamp(ref('g.status_changed_at')).as('statusChangedAt'),
-        timestampOrNull(ref('g.regressed_at')).as('regressedAt'),
-        timestamp(ref('g.first_seen_at')).as('firstSeenAt'),
-        timestamp(ref('g.last_seen_at')).as('lastSeenAt'),
-        timestamp(ref('g.created_at')).as('createdAt'),
-        timestamp(ref('g.updated_at')).as('updatedAt'),
-      ])
-      .where('g.id', '=', anyOf(ids))
-      .execute();
+    const groups = await this.#listedRows().where('g.id', '=', anyOf(ids)).execute();
     return new Map(groups.map((group) => [group.id, group]));
   }
 
@@ -340,6 +350,20 @@ export class ExceptionGroupStore extends PostgresStore {
       .where('g.org_id', '=', orgId)
       .where('g.id', '=', asId('group', groupId))
       .where((eb) => eb('g.last_seen_at', '>=', daysBefore(now, eb.ref('s.retention_exceptions'))));
+  }
+
+  #listedRows() {
+    return this.selectFrom('exception_groups as g')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
+      .select(columns(ExceptionGroupEntity, 'g', LISTED))
+      .select(({ ref }) => [
+        timestamp(ref('g.status_changed_at')).as('statusChangedAt'),
+        timestampOrNull(ref('g.regressed_at')).as('regressedAt'),
+        timestamp(ref('g.first_seen_at')).as('firstSeenAt'),
+        timestamp(ref('g.last_seen_at')).as('lastSeenAt'),
+        timestamp(ref('g.created_at')).as('createdAt'),
+        timestamp(ref('g.updated_at')).as('updatedAt'),
+      ]);
   }
 
   /** The same for lists: what a service keeps is computed once a service, which took most of the time of a long list. */

@@ -38,8 +38,8 @@ async function upsert(events: readonly SeenEvent[]): Promise<(SeenGroup | null)[
 async function groups(): Promise<ExceptionGroupRow[]> {
   const filter = { serviceId, status: null };
   const { exceptionGroups } = storesOf(w.context.db.session());
-  const { places } = await exceptionGroups.listPlaces(w.orgId, filter, w.clock.now(), 1_000);
-  return await Promise.all(places.map(({ id }) => exceptionGroups.get(w.orgId, id, w.clock.now())));
+  const listed = await exceptionGroups.list(w.orgId, filter, w.clock.now(), 1_000);
+  return await Promise.all(listed.groups.map(({ id }) => exceptionGroups.get(w.orgId, id, w.clock.now())));
 }
 
 test('every event is answered in its place, and groups are told apart', async () => {
