@@ -37,10 +37,16 @@ test('a batch beyond the limit that is set is refused by its name, and its sende
 test('a head that never ends is told which limit it has met', async () => {
   const w = await world({ newApp: true, settings: { headSeconds: 1 } });
   await w.app.listen({ port: 0, host: '127.0.0.1' });
+  const accepted = once(w.app.server, 'connection');
   const socket = connect((w.app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
   let heard = '';
   socket.on('data', (text: string) => (heard += text)).write('GET / HTTP/1.1\r\nHost: x\r\n');
+  // What Node does after this time is not waited for.
+  expect(w.app.server.headersTimeout).toBe(1_000);
+  const [connection] = await accepted;
+  const late = Object.assign(new Error('the head came too late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  w.app.server.emit('clientError', late, connection);
   await once(socket, 'close');
   expect(heard).toMatch(/^HTTP\/1\.1 408 /);
   expect(heard).toContain('"limit":"LIMIT_HEAD_SECONDS"');

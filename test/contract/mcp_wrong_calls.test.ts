@@ -5,6 +5,7 @@ import { ACTIONS } from '#actions/registry.ts';
 import { buildFixture } from '#test/contract/fixture.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { wrongCalls } from '#test/contract/wrong_calls.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** Returns the call that an answer proposes, or the nearest name of a metric. */
@@ -20,9 +21,9 @@ async function proposalOf(w: World, tool: string, input: unknown): Promise<[stri
   return name === undefined ? null : [name, JSON.parse(json!)];
 }
 
-describe('of 100 wrong calls', () => {
-  const PARTS = [0, 1, 2, 3];
+describe('of wrong calls, a third of 100 in the gate', () => {
   let w: World;
+  let all: ReturnType<typeof wrongCalls>;
   let calls: ReturnType<typeof wrongCalls>;
   const wrong: string[] = [];
   beforeAll(async () => {
@@ -33,13 +34,13 @@ describe('of 100 wrong calls', () => {
     const cleo = await w.given.user({ name: 'Cleo' });
     await w.context.db.sql.run("update users set email = 'cleo@example.com' where id = $1", [cleo.userId]);
     const { number } = await w.expectOk('get_incident', { incidentId: fixture.incidentId });
-    calls = wrongCalls({ ...fixture, number });
+    all = wrongCalls({ ...fixture, number });
+    calls = sweep(all, 3, 1);
   });
   afterAll(() => w.close());
 
-  test.each(PARTS)('no suggestion does more than was asked: part %i', async (part) => {
-    expect(calls).toHaveLength(100);
-    for (const [tool, input] of calls.slice(25 * part, 25 * (part + 1))) {
+  test('no suggestion does more than was asked', async () => {
+    for (const [tool, input] of calls) {
       const proposal = await proposalOf(w, tool, input);
       const description = `${tool} ${JSON.stringify(input)}`;
       if (proposal === null || proposal === 'right') {
@@ -56,13 +57,14 @@ describe('of 100 wrong calls', () => {
     }
   });
 
-  test('at least 95 are right at the first retry', () => {
+  test('at least 95 % are right at the first retry', () => {
+    expect(all).toHaveLength(100);
     console.log(
       [`${calls.length - wrong.length} of ${calls.length} wrong calls were right at the first retry`, ...wrong].join(
         '\n',
       ),
     );
-    expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(5);
+    expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(calls.length / 20);
   });
 });
 

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 
 import { migrate, migratePostgres } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { isSchemaNewer, migrationNames, worksWith } from '#entry/schema_age.ts';
 import { withDatabase } from '#test/kit/templates.ts';
-import { type World, world } from '#test/kit/world.ts';
-
-const clientOf = ({ context }: World): Promise<pg.Client> => connectTo(context.config.databaseUrl);
+import { fileWorld } from '#test/kit/world.ts';
 
 async function connectTo(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString });
@@ -19,6 +17,17 @@ async function connectTo(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
+/** The world of all tests; each leaves the schema as it found it. */
+const w = await fileWorld({ fresh: true });
+const { config } = w.context;
+const client = new pg.Client({ connectionString: config.databaseUrl });
+await client.connect();
+afterAll(() => client.end());
+afterEach(async () => {
+  await client.query(`delete from migrations where name = '9000_later'`);
+  await client.query('truncate migrated_by');
+});
+
 test('the migrations that a program has to know exist', () => {
   for (const store of ['postgres', 'clickhouse'] as const) {
     expect(migrationNames(store)).toContain(worksWith()[store]);
@@ -26,19 +35,14 @@ test('the migrations that a program has to know exist', () => {
 });
 
 test('a schema of this release is neither newer nor at fault, migrated or not', async () => {
-  const w = await world({ fresh: true });
-  const { config } = w.context;
   expect(await findPostgresFault(config.databaseUrl)).toBeNull();
   await migrate(config);
-  expect(await isSchemaNewer(await clientOf(w))).toBe(false);
+  expect(await isSchemaNewer(client)).toBe(false);
   expect(await findPostgresFault(config.databaseUrl)).toBeNull();
 });
 
 test('a newer schema that works with this release is left as it is', async () => {
-  const w = await world({ fresh: true });
-  const { config } = w.context;
   await migrate(config);
-  const client = await clientOf(w);
   await client.query(`insert into migrations (name, executed_at) values ('9000_later', now())`);
   await client.query(`update migrated_by set release = 'a newer one'`);
   expect(await isSchemaNewer(client)).toBe(true);
@@ -51,10 +55,7 @@ test('a newer schema that works with this release is left as it is', async () =>
 test.each(['works_with_postgres', 'works_with_clickhouse'])(
   'a newer schema that this release does not work with (%s) is refused at the start, in a sentence, with status 2',
   async (column) => {
-    const w = await world({ fresh: true });
-    const { config } = w.context;
     await migrate(config);
-    const client = await clientOf(w);
     await client.query(`update migrated_by set ${column} = '9000_later'`);
     const sentence =
       'DATABASE_URL: a newer release has migrated the stores, and this one does not work with them (9000_later is missing here); start that release, or a newer one, or restore the backup from before';
@@ -66,11 +67,10 @@ test.each(['works_with_postgres', 'works_with_clickhouse'])(
 );
 
 test('a migration that waits for a table lets others pass, and is tried again', async () => {
-  const w = await world({ fresh: true });
   const name = `empty_${randomBytes(6).toString('hex')}`;
-  await (await clientOf(w)).query(`create database ${name}`);
-  onTestFinished(async () => void (await (await clientOf(w)).query(`drop database ${name} with (force)`)));
-  const databaseUrl = withDatabase(w.context.config.databaseUrl, name);
+  await client.query(`create database ${name}`);
+  onTestFinished(async () => void (await client.query(`drop database ${name} with (force)`)));
+  const databaseUrl = withDatabase(config.databaseUrl, name);
   const [holder, reader] = [await connectTo(databaseUrl), await connectTo(databaseUrl)];
   await holder.query('begin; create table organizations (id text)');
   const migrated = migratePostgres(databaseUrl);

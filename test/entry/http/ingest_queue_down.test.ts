@@ -19,7 +19,7 @@ let isDatabaseDown: boolean;
 let service: Awaited<ReturnType<World['given']['service']>>;
 
 beforeEach(async () => {
-  w = await world({ fresh: true });
+  w = await world();
   isDown = false;
   isDatabaseDown = false;
   const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -67,34 +67,32 @@ test('while the queue is away senders of metrics are told to come back, and then
   expect(await acceptedPoints(w)).toHaveLength(1);
 });
 
-test.each(['identity', 'gzip'] as const)(
-  'a large body (%s) that was refused while the queue was away is taken whole when it is sent again',
-  async (encoding) => {
-    const values = Array.from({ length: 3_000 }, (_, index) => index);
-    const text = values
-      .map((value) => JSON.stringify({ name: 'cpu', value, labels: { number: `${value}` } }))
-      .join('\n');
-    const send = () =>
-      app.inject({
-        method: 'POST',
-        url: '/api/ingest/metrics',
-        headers: {
-          authorization: `Bearer ${service.ingestionKey}`,
-          'content-type': 'application/x-ndjson',
-          'content-encoding': encoding,
-        },
-        payload: encoding === 'gzip' ? gzipSync(text) : Buffer.from(text),
-      });
-    isDown = true;
-    expect(await send()).toMatchObject({ statusCode: 503 });
-    isDown = false;
-    await whenLogged('the queue is available again');
-    expect(await send()).toMatchObject({ statusCode: 202 });
-    const arrived = await acceptedPoints(w);
+test('a large body, compressed or not, that was refused while the queue was away is taken whole when it is sent again', async () => {
+  const values = Array.from({ length: 3_000 }, (_, index) => index);
+  const text = values.map((value) => JSON.stringify({ name: 'cpu', value, labels: { number: `${value}` } })).join('\n');
+  const send = (encoding: 'identity' | 'gzip') =>
+    app.inject({
+      method: 'POST',
+      url: '/api/ingest/metrics',
+      headers: {
+        authorization: `Bearer ${service.ingestionKey}`,
+        'content-type': 'application/x-ndjson',
+        'content-encoding': encoding,
+      },
+      payload: encoding === 'gzip' ? gzipSync(text) : Buffer.from(text),
+    });
+  isDown = true;
+  for (const encoding of ['identity', 'gzip'] as const) expect(await send(encoding)).toMatchObject({ statusCode: 503 });
+  isDown = false;
+  await whenLogged('the queue is available again');
+  for (const encoding of ['identity', 'gzip'] as const) {
+    const before = (await acceptedPoints(w)).length;
+    expect(await send(encoding)).toMatchObject({ statusCode: 202 });
+    const arrived = (await acceptedPoints(w)).slice(before);
     const found = arrived.map(({ value, labels }) => ({ value, labels })).toSorted((a, b) => a.value - b.value);
     expect(found).toEqual(values.map((value) => ({ value, labels: { number: `${value}` } })));
-  },
-);
+  }
+});
 
 test('while the queue is away exceptions are taken, and follow when it is back', async () => {
   isDown = true;

@@ -14,6 +14,7 @@ import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { closedByFile } from '#test/kit/used_in_turn.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const SECRET = { appSecret: 'the secret of another installation' };
@@ -113,10 +114,12 @@ async function rowsOf(w: World): Promise<unknown[]> {
   return await Promise.all(tables.map((table) => w.context.db.sql.rows(`select * from ${table} order by 1, 2`)));
 }
 
+const clock = testClock();
+/** The installation that all tests export from. */
+const from = await closedByFile(staffedWorld({ clock, keepOpen: true }));
+const filled = await fill(from);
+
 test('an organization gives the same answers in another installation, whose own are untouched', async () => {
-  const clock = testClock();
-  const from = await staffedWorld({ clock });
-  const filled = await fill(from);
   // What people are told about answers leaves first.
   await from.advance({ minutes: 2 });
   const folder = path.join(makeFolder(), 'export');
@@ -181,8 +184,7 @@ function unzipped(archive: Buffer): Map<string, string> {
 }
 
 test('an owner downloads what the command line exports, which is in the audit log, and nobody else does', async () => {
-  const w = await staffedWorld();
-  await fill(w);
+  const w = from;
   const olga = await givenPerson(w, { role: 'owner', name: 'Olga' });
   const browser = await signedIn(w, olga.email);
   const admin = await signedIn(w, (await givenPerson(w, { role: 'admin', name: 'Adam' })).email);
@@ -218,7 +220,6 @@ test('an owner downloads what the command line exports, which is in the audit lo
 });
 
 test('an export of a release that had fewer tables is imported', async () => {
-  const from = await staffedWorld();
   const folder = path.join(makeFolder(), 'export');
   const manifest = await exportOrganization(from.context.config, from.orgId, folder);
   const later = ['monitors.jsonl', 'monitor_runs.jsonl', 'metric_exemplars.jsonl'];
@@ -230,8 +231,6 @@ test('an export of a release that had fewer tables is imported', async () => {
 });
 
 test('a row that reaches into another organization imports nothing', async () => {
-  const from = await staffedWorld();
-  await fill(from);
   const to = await world({ settings: SECRET });
   const foreign = await to.expectOk('create_team', { name: 'Theirs' });
   const before = await rowsOf(to);
@@ -240,12 +239,14 @@ test('a row that reaches into another organization imports nothing', async () =>
     ['teams.jsonl', (row) => ({ ...row, org_id: to.orgId }), 'a row of another organization'],
     ['memberships.jsonl', (row) => ({ ...row, user_id: to.owner.userId }), 'user_id is not in the export'],
   ];
+  const folder = path.join(makeFolder(), 'export');
+  await exportOrganization(from.context.config, from.orgId, folder);
   for (const [file, change, message] of forged) {
-    const folder = path.join(makeFolder(), 'export');
-    await exportOrganization(from.context.config, from.orgId, folder);
-    const [line = ''] = readFileSync(path.join(folder, file), 'utf8').split('\n');
+    const text = readFileSync(path.join(folder, file), 'utf8');
+    const [line = ''] = text.split('\n');
     writeFileSync(path.join(folder, file), `${JSON.stringify(change(JSON.parse(line) as Record<string, unknown>))}\n`);
     await expect(importOrganization(to.context.config, folder, { asCopy: false }), file).rejects.toThrow(message);
+    writeFileSync(path.join(folder, file), text);
   }
   expect(await rowsOf(to)).toEqual(before);
 });

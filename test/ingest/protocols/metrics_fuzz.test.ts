@@ -15,7 +15,7 @@ import { freshLimits, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ing
 import { seriesKey } from '#test/kit/metrics/points.ts';
 import { slowRuns } from '#test/kit/properties.ts';
 
-const TRIES = slowRuns(60_000);
+const TRIES = slowRuns(60_000, 80);
 const MEGABYTE = 1024 * 1024;
 type Decode = (body: Buffer) => DecodedPoints;
 
@@ -148,7 +148,7 @@ test('what is remembered of a request does not change how later ones are read', 
       return String(error);
     }
   };
-  for (let i = 0; i < 1_500; i += 1) {
+  for (let i = 0; i < slowRuns(1_500, 5); i += 1) {
     const body = snappy(mutate(bodies[i % bodies.length]!, random));
     expect(outcome(body, memory)).toEqual(outcome(body, new SeriesMemory()));
   }

@@ -12,6 +12,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { type AlertedService, alertedServiceIn, alertKeyOf } from '#test/kit/alert_senders.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { closedByFile } from '#test/kit/used_in_turn.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
 
 interface Sent {
@@ -26,12 +27,20 @@ interface MailedService extends AlertedService {
   mail(sent: Sent, options?: object): Promise<readonly [code: number, words: string]>;
 }
 
-async function mailedService(settings: object = {}): Promise<MailedService> {
-  const mailInPort = await findFreePort(0);
-  const w = await staffedWorld({
-    fresh: true,
-    settings: { mailInPort, mailInHost: '127.0.0.1', mailInDomain: 'alerts.example', ...settings },
-  });
+async function settingsOf(): Promise<{ readonly mailInPort: number }> {
+  return Object.assign(
+    { mailInHost: '127.0.0.1', mailInDomain: 'alerts.example' },
+    { mailInPort: await findFreePort(0) },
+  );
+}
+
+/** The world of all tests that have no settings of their own. */
+const shared = await closedByFile(staffedWorld({ keepOpen: true, settings: await settingsOf() }));
+
+async function mailedService(settings?: object): Promise<MailedService> {
+  const own = settings && { fresh: true, settings: { ...(await settingsOf()), ...settings } };
+  const w = own === undefined ? shared : await staffedWorld(own);
+  const { mailInPort } = w.context.config;
   const alerted = await alertedServiceIn(w);
   return {
     ...alerted,
