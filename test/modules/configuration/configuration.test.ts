@@ -10,9 +10,10 @@ import { operationOf } from '#modules/configuration/decide/operation_calls.ts';
 import { planJson, planText } from '#modules/configuration/decide/plan_text.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
 import { readPlan } from '#modules/configuration/read_plan.ts';
+import { uuidOf } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { sweep } from '#test/kit/properties.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World, world } from '#test/kit/world.ts';
 
 const FILE = `
 version: 1
@@ -77,11 +78,20 @@ dashboards:
       - { type: oncall, title: Now, options: { teamId: payments }, grid: { x: 0, y: 0, w: 4, h: 4 } }
 `;
 
+const shared = await fileWorld();
+const organization = async (): Promise<World> => await shared.forOrganization();
+
+const PUBLIC_KEY = '9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6';
+/** The installation has each public key once: every organization has one of its own. */
+const publicKeyOf = ({ orgId }: World): string => uuidOf(orgId).replaceAll('-', '');
+
 const ORIGIN = { requestId: 'req_test', address: null };
 
 function toolsOf(w: World) {
   const caller = operatorIn(w.orgId);
-  const request = (text: string, prune = false) => ({ text, fileName: 'tocsin.yaml', prune });
+  const request = (text: string, prune = false) => {
+    return { text: text.replace(PUBLIC_KEY, publicKeyOf(w)), fileName: 'tocsin.yaml', prune };
+  };
   return {
     plan: async (text: string, prune = false) => await readPlan(w.context.actions, caller, request(text, prune)),
     apply: async (text: string, options: { prune?: boolean; expects?: string; stopAfter?: number } = {}) =>
@@ -96,13 +106,13 @@ function toolsOf(w: World) {
           },
         },
       ),
-    pull: async () => await pullConfiguration(w.context.actions, caller),
+    pull: async () => (await pullConfiguration(w.context.actions, caller)).replace(publicKeyOf(w), PUBLIC_KEY),
   };
 }
 
 describe('a configuration file', () => {
   test('is planned as a diff, applied, and has nothing to change then', async () => {
-    const w = await world();
+    const w = await organization();
     const { plan, apply } = toolsOf(w);
     const planned = await plan(FILE);
     expect(planJson(planned, true).changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)).toContain(
@@ -120,27 +130,23 @@ describe('a configuration file', () => {
     expect(team).toMatchObject({ name: 'Payments' });
     const [service] = (await w.expectOk('list_services', {})).services;
     const { dsn } = await w.expectOk('get_service', { serviceId: service.serviceId });
-    expect(dsn).toContain('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6@tocsin.test/4507');
+    expect(dsn).toContain(`${publicKeyOf(w)}@tocsin.test/4507`);
   });
 
   test.each(sweep([1, 2, 3, 4, 5, 6, 7, 8], 8))(
     'goes on where it was broken off, after change %i or any eighth one from there',
     async (from) => {
-      const whole = await world();
+      const whole = await organization();
       const first = toolsOf(whole);
       const total = (await first.apply(FILE)).applied;
       const expected = await first.pull();
       for (let broken = from; broken <= total; broken += 8) {
         const other = await whole.forOrganization(`Broken after ${broken}`);
         const { plan, apply, pull } = toolsOf(other);
-        const text = FILE.replace('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6', `a${broken.toString(16).padStart(31, '0')}`);
-        await expect(apply(text, { stopAfter: broken })).rejects.toThrow('killed');
-        await apply(text);
-        expect((await plan(text)).plan.changes, `broken off after ${broken}`).toEqual([]);
-        const pulled = (await pull()).replace(
-          `a${broken.toString(16).padStart(31, '0')}`,
-          '9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6',
-        );
+        await expect(apply(FILE, { stopAfter: broken })).rejects.toThrow('killed');
+        await apply(FILE);
+        expect((await plan(FILE)).plan.changes, `broken off after ${broken}`).toEqual([]);
+        const pulled = await pull();
         const withoutOwner = (file: string) => {
           const { people, ...rest } = parse(file) as { people: { role: string }[] };
           return { ...rest, people: people.filter(({ role }) => role !== 'owner') };
@@ -151,7 +157,7 @@ describe('a configuration file', () => {
   );
 
   test('changes nothing that does not stand in the plan', async () => {
-    const w = await world();
+    const w = await organization();
     const { apply, plan } = toolsOf(w);
     const by = await w.given.user({ name: 'By hand' });
     const { teamId } = await w.expectOk('create_team', { name: 'By hand' });
@@ -171,7 +177,7 @@ describe('a configuration file', () => {
   });
 
   test('renames by its key, and tells whose shifts change and what pages less', async () => {
-    const w = await world();
+    const w = await organization();
     const { plan, apply } = toolsOf(w);
     await apply(FILE);
     const changed = FILE.replace('name: Primary', 'name: First')
@@ -198,7 +204,7 @@ describe('a configuration file', () => {
   });
 
   test('tells whom it leaves on call, or puts there, with a role that may not answer', async () => {
-    const w = await world();
+    const w = await organization();
     const { plan, apply } = toolsOf(w);
     await apply(FILE);
     const bram = (by: string) =>
@@ -234,7 +240,7 @@ describe('a configuration file', () => {
     let w: World;
     let tools: ReturnType<typeof toolsOf>;
     beforeEach(async () => {
-      w = await world();
+      w = await organization();
       tools = toolsOf(w);
       await tools.apply(FILE);
     });
@@ -263,7 +269,7 @@ describe('a configuration file', () => {
   });
 
   test('leaves a team in which somebody has made something by hand', async () => {
-    const w = await world();
+    const w = await organization();
     const { plan, apply } = toolsOf(w);
     await apply(FILE);
     const [team] = (await w.expectOk('list_teams', {})).teams;
@@ -274,7 +280,7 @@ describe('a configuration file', () => {
   });
 
   test('shows what people have changed since, and refuses a plan that is not the reviewed one', async () => {
-    const w = await world();
+    const w = await organization();
     const { plan, apply } = toolsOf(w);
     await apply(FILE);
     const reviewed = await plan(FILE.replace('name: Payments', 'name: Paying'));
@@ -288,10 +294,10 @@ describe('a configuration file', () => {
   });
 
   test('refuses changes by hand where the organization has chosen so', async () => {
-    const w = await world();
+    const w = await organization();
     await toolsOf(w).apply(FILE);
     const [team] = (await w.expectOk('list_teams', {})).teams;
-    await w.context.db.sql.run("update organizations set managed_changes = 'refused'");
+    await w.context.db.sql.run("update organizations set managed_changes = 'refused' where id = $1", [w.orgId]);
     const refused = await w.call('update_team', { teamId: team.teamId, name: 'By hand' });
     expect(refused).toMatchObject({ status: 409 });
     expect(JSON.stringify(refused.body)).toContain('tocsin.yaml');
@@ -300,7 +306,7 @@ describe('a configuration file', () => {
   });
 
   test('pulled and applied to an empty organization, gives the same answers', async () => {
-    const w = await world();
+    const w = await organization();
     const first = toolsOf(w);
     await first.apply(FILE.replace(/    sentry: .*\n/, ''));
     expect((await first.plan(await first.pull())).plan.changes).toEqual([]);
@@ -320,7 +326,7 @@ describe('a configuration file', () => {
   });
 
   test('is planned and applied with an API key that holds the permission of each change', async () => {
-    const w = await world();
+    const w = await organization();
     const file = 'version: 1\nteams: [{ key: payments, name: Payments }]\n';
     const ask = async (path: string, body: object, key: string) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -369,7 +375,7 @@ describe('a configuration file', () => {
   });
 
   test('reaches nothing of another organization', async () => {
-    const w = await world();
+    const w = await organization();
     await toolsOf(w).apply(FILE);
     const other = await w.forOrganization('Other');
     const stranger = `

@@ -10,8 +10,10 @@ import { operatorIn } from '#actions/operator.ts';
 import { storesOf } from '#modules/stores.ts';
 import { SILENCE_MS } from '#modules/moving_in/decide/move_in_state.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World, world } from '#test/kit/world.ts';
 import { pagerDutyDouble } from '#test/modules/moving_in/vendor_double.ts';
+
+const shared = await fileWorld();
 
 const origin = { requestId: 'req_move_in', address: null };
 
@@ -47,7 +49,7 @@ const FEED = [
 
 describe('a move that the console leads through', () => {
   test('reads with a key that is kept nowhere, plans, applies, and plans nothing then', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const double = await pagerDutyDouble();
     try {
       const moveInId = await begun(w, 'pagerduty');
@@ -67,7 +69,10 @@ describe('a move that the console leads through', () => {
       const { items: exact } = await run(w, 'list_move_in_items', { moveInId, verdict: 'exact' });
       const schedule = exact.find(({ kind }: { kind: string }) => kind === 'schedule');
       const { scheduleId } = (
-        await w.context.db.sql.rows<{ scheduleId: string }>('select id as "scheduleId" from schedules')
+        await w.context.db.sql.rows<{ scheduleId: string }>(
+          'select id as "scheduleId" from schedules where org_id = $1',
+          [w.orgId],
+        )
       )[0]!;
       expect(schedule).toMatchObject({ id: 'PSCHED', here: { kind: 'schedule', id: scheduleId } });
       expect(await run(w, 'list_managed', { ids: [scheduleId] })).toMatchObject({
@@ -85,7 +90,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('goes on where it stopped when the key expired halfway, and says so', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const double = await pagerDutyDouble();
     try {
       double.faults.set(6, 'expired');
@@ -115,7 +120,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('has room for other organizations while one waits for a tool that does not answer', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const double = await pagerDutyDouble();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const silent = createServer((_request, response) => {
@@ -139,7 +144,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('reads files, put together of their parts', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const moveInId = await begun(w, 'ical');
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 1, text: FEED.slice(100) });
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text: FEED.slice(0, 100) });
@@ -150,7 +155,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('says why nothing could be read, and takes other files then', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const moveInId = await begun(w, 'pagerduty');
     await expect(run(w, 'read_move_in', { moveInId })).rejects.toThrow('add files, or give a key');
     await run(w, 'add_move_in_file', { moveInId, name: 'half.json', part: 0, text: '{"users": [' });
@@ -161,7 +166,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('is begun again after the server was stopped while it read', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const moveInId = await begun(w, 'ical');
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text: FEED });
     const { moveIns } = storesOf(w.context.db.session());
@@ -175,7 +180,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('is stopped while the tool does not answer, and leaves room for another', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const silent = createServer(() => {});
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -192,7 +197,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('makes no more changes for somebody who is no admin any more', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const moveInId = await begun(w, 'ical');
     const text = FEED.replace(/ATTENDEE.*\r\n/, '');
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text });
@@ -208,7 +213,7 @@ describe('a move that the console leads through', () => {
   });
 
   test('does not apply another plan than the one that was reviewed', async () => {
-    const w = await world();
+    const w = await shared.forOrganization();
     const moveInId = await begun(w, 'ical');
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text: FEED });
     await run(w, 'read_move_in', { moveInId });

@@ -55,24 +55,7 @@ describe('a process that is killed', () => {
     }
   }
 
-  test('loses and doubles no page of any round while the steps repeat', async () => {
-    const w = await detailedWorld({ jobs: 'lost' });
-    const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
-    const steps = [named(0, anna.userId), named(1, bram.userId)];
-    const alert = await w.alertBy(steps, { repeat: { times: 1, pauseMinutes: 2 } });
-    const run = async (dying: Dying) => {
-      const before = w.paged().length;
-      const incidentId = await alert.trigger();
-      await workOn(w, dying, 5);
-      const paged = w.paged().slice(before);
-      await w.expectOk('resolve_incident', { incidentId });
-      await w.advance({ minutes: 2 });
-      return paged;
-    };
-    expect(await killEverywhere(run)).toEqual([]);
-  });
-
-  test('loses and doubles no page while they wait for hours', async () => {
+  test('loses and doubles no page of any round, also while they wait for hours', async () => {
     // Friday. The last step comes due while no process works; when one works again, the hours are over.
     const w = await detailedWorld({ jobs: 'lost', at: '2027-01-08T15:00:00Z' });
     const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];

@@ -369,12 +369,9 @@ describe('a name', () => {
   ])('%s is none', (name) => expect(isSecretName(name)).toBe(false));
 });
 
-test.each([0, 1, 2])(
-  'looking for secrets takes work linear in the text, whatever it is made of: part %i of 3',
-  async (from) => {
-    expect(await beyondLinear(import.meta.resolve('./secrets_workloads.ts'), 2_000, { from, of: 3 })).toEqual([]);
-  },
-);
+test('looking for secrets takes work linear in the text, whatever it is made of', async () => {
+  expect(await beyondLinear(import.meta.resolve('./secrets_workloads.ts'), 1_000)).toEqual([]);
+});
 
 test('a text loses its secret each time that it comes, between others too', () => {
   for (const text of ['password=hunter2', 'page=2', 'password=hunter2', 'page=2']) {

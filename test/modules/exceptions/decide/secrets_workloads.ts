@@ -1,5 +1,6 @@
 import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';
+import { sweep } from '#test/kit/properties.ts';
 
 /** Texts that begin like a secret and never end, or end at once. */
 const SHAPES = [
@@ -80,7 +81,7 @@ const BEGUN = ['(token)values(', '(token)=(', 'token in (', 'token=', 'curl -u '
 );
 
 export default Object.fromEntries(
-  [...SHAPES.map((shape) => ['', shape] as const), ...BEGUN].map(([begin, repeated]) => [
+  [...SHAPES.map((shape) => ['', shape] as const), ...sweep(BEGUN, 4)].map(([begin, repeated]) => [
     begin + repeated,
     (length) => {
       const text = begin + repeated.repeat(length / repeated.length);
