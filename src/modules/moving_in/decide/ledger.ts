@@ -17,7 +17,7 @@ export interface MovedItem {
 /** Limit on the sentences that one item collects. */
 const SENTENCES_MAX = 20;
 
-class Item {
+export class Item {
   readonly kind: string;
   readonly id: string;
   name: string;

@@ -1,3 +1,4 @@
+import type { Item } from '#modules/moving_in/decide/ledger.ts';
 import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
 import { isZone, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
@@ -128,11 +129,10 @@ function readEvents(moved: Moved, feed: Feed, components: readonly Property[][])
       item.refuse(`A feed has at most ${EVENTS_MAX} events.`, 'Give a feed of less time.');
       continue;
     }
-    const refuse = (reason: string, todo = ''): void => item.refuse(reason, todo);
     const replacedStart = recurrenceId === undefined ? null : momentOf(moved, feed, recurrenceId);
     if (recurrenceId !== undefined) {
       if (replacedStart === null || parameterOf(recurrenceId, 'RANGE') !== '') {
-        refuse(
+        item.refuse(
           'It changes all events from one on, which nothing here reads.',
           'Enter the shifts from then on by hand.',
         );
@@ -144,7 +144,7 @@ function readEvents(moved: Moved, feed: Feed, components: readonly Property[][])
       item.judge('exact', 'It is cancelled, so nobody is on call by it.');
       continue;
     }
-    const event = readEvent(moved, feed, properties, refuse);
+    const event = readEvent(moved, feed, properties, item);
     if (event === null) continue;
     item.judge('horizon', 'It is part of the rendered schedule.');
     if (recurrenceId === undefined && !series.has(uid)) series.set(uid, event);
@@ -154,34 +154,29 @@ function readEvents(moved: Moved, feed: Feed, components: readonly Property[][])
   return [...series.values(), ...single];
 }
 
-function readEvent(
-  moved: Moved,
-  feed: Feed,
-  properties: readonly Property[],
-  refuse: (reason: string, todo?: string) => void,
-): CalendarEvent | null {
+function readEvent(moved: Moved, feed: Feed, properties: readonly Property[], item: Item): CalendarEvent | null {
   const find = (name: string): Property | undefined => properties.find((property) => property.name === name);
   const dtstart = find('DTSTART');
   const start = dtstart === undefined ? null : momentOf(moved, feed, dtstart);
   const zone = dtstart === undefined ? '' : parameterOf(dtstart, 'TZID');
   if (start === null && zone !== '' && zoneOf(feed, zone) === null) {
-    refuse(`Nobody knows the time zone "${zone}".`, 'Export the feed with IANA zones such as Europe/Amsterdam.');
+    item.refuse(`Nobody knows the time zone "${zone}".`, 'Export the feed with IANA zones such as Europe/Amsterdam.');
     return null;
   }
   const durationMs = start === null ? null : durationOf(moved, feed, start, find('DTEND'), find('DURATION'));
   if (start === null || durationMs === null || durationMs <= 0) {
-    refuse('Its beginning or its end cannot be read.', 'Enter the shift by hand.');
+    item.refuse('Its beginning or its end cannot be read.', 'Enter the shift by hand.');
     return null;
   }
   const people = peopleOf(moved, properties);
   if (people.length === 0) {
-    refuse('It names nobody by a mail address.', 'Export the feed with attendees, or enter the shift by hand.');
+    item.refuse('It names nobody by a mail address.', 'Export the feed with attendees, or enter the shift by hand.');
     return null;
   }
   const line = find('RRULE');
   const rule = line === undefined ? null : readRule(line.value, start.clock);
   if (rule !== null && 'because' in rule)
-    refuse(`Only its first event is taken, because ${rule.because}.`, 'Enter the further shifts by hand.');
+    item.refuse(`Only its first event is taken, because ${rule.because}.`, 'Enter the further shifts by hand.');
   const once = rule === null || 'because' in rule;
   const startsOf = (name: string): Moment[] =>
     properties
@@ -195,9 +190,17 @@ function readEvent(
   const isBeside =
     recurrence !== null &&
     !walkEvents(recurrence, start.clock, start.ms, start.ms + 1).some((event) => event.from === start.ms);
+  const isCounted = isBeside && recurrence.count != null;
+  if (isCounted) {
+    item.judge(
+      'horizon',
+      `Its beginning does not follow its rule, and calendars differ in what they count then: here it is the first of ${recurrence.count}.`,
+      'Compare its last shift with the calendar.',
+    );
+  }
   return {
     clock: start.clock,
-    recurrence: isBeside && recurrence.count != null ? { ...recurrence, count: recurrence.count - 1 } : recurrence,
+    recurrence: isCounted ? { ...recurrence, count: (recurrence.count ?? 1) - 1 } : recurrence,
     start,
     durationMs,
     people,
