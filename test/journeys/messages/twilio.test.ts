@@ -1,5 +1,5 @@
 import twilio from 'twilio';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Fault, spokenText } from '@tocsin/phone-simulator';
 import { deliveryOfError } from '#notify/twilio/client.ts';
@@ -8,9 +8,14 @@ import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';
 
+let w: StaffedWorld;
+beforeAll(async () => {
+  w = await staffedWorld({ keepOpen: true });
+});
+afterAll(() => w.close());
+
 /** Anna is paged at once on this channel; Bram by SMS after 15 minutes. */
 async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => Fault) {
-  const w = await staffedWorld();
   const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
   const alert = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] },
@@ -21,8 +26,8 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
   await w.runUntilIdle();
   const incident = () => w.expectOk('get_incident', { incidentId });
   return {
-    w,
     anna,
+    phoned: () => w.phone.calls.findLast(({ to }) => to === anna.phone)!,
     bram,
     incidentId,
     incident,
@@ -34,7 +39,6 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
 
 /** Pages one person in one world for each of the faults: the outcome of the page, and whether the next step fired. */
 async function eachIsPaged(channel: 'sms' | 'call', faults: readonly ((phone: string) => Fault)[]) {
-  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const paged: { readonly anna: string; readonly bram: string; readonly incidentId: string }[] = [];
   for (const fault of faults) {
@@ -57,11 +61,11 @@ async function eachIsPaged(channel: 'sms' | 'call', faults: readonly ((phone: st
         return { status, entry: notifications[0], story, toAnna: messagesTo(anna), toBram: messagesTo(bram) };
       }),
     );
-  return { w, outcomes };
+  return { outcomes };
 }
 
 /** Posts as Twilio does, signed. */
-async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string) {
+async function post(path: string, fields: Record<string, string>, signature?: string) {
   const expectedTwilioSignature = twilio.getExpectedTwilioSignature(
     w.context.config.twilioAuthToken ?? '',
     BASE_URL + path,
@@ -81,7 +85,7 @@ async function post(w: StaffedWorld, path: string, fields: Record<string, string
 
 describe('only a key press, a reply or a click is an answer', () => {
   test('an SMS that arrived and stays unanswered stops nothing', async () => {
-    const { w, entry, bramIsPaged, incident } = await annaIsPaged('sms');
+    const { entry, bramIsPaged, incident } = await annaIsPaged('sms');
     expect(await entry()).toMatchObject({ status: 'delivered' });
     await w.advance({ minutes: 15 });
     expect(bramIsPaged()).toBe(true);
@@ -89,10 +93,10 @@ describe('only a key press, a reply or a click is an answer', () => {
   });
 
   test('somebody who answers the call and hangs up without a key has not acknowledged', async () => {
-    const { w, entry, story, bramIsPaged, incident } = await annaIsPaged('call');
-    const [call] = w.phone.calls;
-    await w.phone.answer(call!, 'human');
-    await w.phone.hangUp(call!);
+    const { entry, story, bramIsPaged, incident, phoned } = await annaIsPaged('call');
+    const call = phoned();
+    await w.phone.answer(call, 'human');
+    await w.phone.hangUp(call);
     await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'delivered' });
     expect((await story()).at(-1)).toBe('Anna answered the call.');
@@ -103,13 +107,13 @@ describe('only a key press, a reply or a click is an answer', () => {
   });
 
   test('pressing 3 repeats the message, pressing 1 acknowledges, and the timeline keeps their order', async () => {
-    const { w, anna, story, incident } = await annaIsPaged('call');
-    const [call] = w.phone.calls;
-    await w.phone.answer(call!, 'human');
-    await w.phone.press(call!, '3');
+    const { anna, story, incident, phoned } = await annaIsPaged('call');
+    const call = phoned();
+    await w.phone.answer(call, 'human');
+    await w.phone.press(call, '3');
     expect((await incident()).status).toBe('triggered');
-    expect(call!.transcript.filter(({ text }) => text.includes('Press 1 to acknowledge'))).toHaveLength(2);
-    await w.phone.press(call!, '1');
+    expect(call.transcript.filter(({ text }) => text.includes('Press 1 to acknowledge'))).toHaveLength(2);
+    await w.phone.press(call, '1');
     await w.runUntilIdle();
     expect(await incident()).toMatchObject({
       status: 'acknowledged',
@@ -122,16 +126,16 @@ describe('only a key press, a reply or a click is an answer', () => {
   });
 
   test('a call that a phone screens says who calls, and a key pressed in it acknowledges', async () => {
-    const { w, entry, story, bramIsPaged, incident } = await annaIsPaged('call');
-    const [call] = w.phone.calls;
-    await w.phone.answer(call!, 'machine');
-    const heard = spokenText(call!);
+    const { entry, story, bramIsPaged, incident, phoned } = await annaIsPaged('call');
+    const call = phoned();
+    await w.phone.answer(call, 'machine');
+    const heard = spokenText(call);
     expect(heard).toContain('This is Tocsin, calling about incident');
     expect(heard).not.toContain('latency');
-    expect(call!.isListening).toBe(true);
-    await w.phone.press(call!, '3');
-    expect(spokenText(call!)).toContain('latency');
-    await w.phone.press(call!, '1');
+    expect(call.isListening).toBe(true);
+    await w.phone.press(call, '3');
+    expect(spokenText(call)).toContain('latency');
+    await w.phone.press(call, '1');
     await w.runUntilIdle();
     expect((await incident()).status).toBe('acknowledged');
     expect(await entry()).toMatchObject({ status: 'delivered' });
@@ -140,12 +144,12 @@ describe('only a key press, a reply or a click is an answer', () => {
   });
 
   test('a call that something unknown answered without a key has reached nobody: the next step fires', async () => {
-    const { w, entry, bramIsPaged } = await annaIsPaged('call');
+    const { entry, bramIsPaged } = await annaIsPaged('call');
     const { notificationId, providerId } = await entry();
     const ended = { CallSid: providerId, CallStatus: 'completed', AnsweredBy: 'unknown' };
-    await post(w, `/api/callbacks/twilio/voice/${notificationId}`, { CallSid: providerId, AnsweredBy: 'unknown' });
+    await post(`/api/callbacks/twilio/voice/${notificationId}`, { CallSid: providerId, AnsweredBy: 'unknown' });
     expect(await entry()).toMatchObject({ status: 'sent' });
-    await post(w, `/api/callbacks/twilio/call-status/${notificationId}`, ended);
+    await post(`/api/callbacks/twilio/call-status/${notificationId}`, ended);
     await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'failed', reason: 'no_key_pressed' });
     expect(bramIsPaged()).toBe(true);
@@ -157,7 +161,7 @@ describe('only a key press, a reply or a click is an answer', () => {
       ['no-answer', 'no_answer', 'Anna did not answer the call.'],
       ['failed', 'call_failed', 'Call to Anna failed: the call could not be put through.'],
     ] as const;
-    const { w, outcomes } = await eachIsPaged(
+    const { outcomes } = await eachIsPaged(
       'call',
       ends.map(([as]) => (number) => ({ kind: 'call_ends', as, number })),
     );
@@ -172,7 +176,7 @@ describe('only a key press, a reply or a click is an answer', () => {
     w.clock.advance({ hours: 1 });
     for (const { entry } of after) {
       const path = `/api/callbacks/twilio/voice-digit/${entry.notificationId}`;
-      expect((await post(w, path, { CallSid: entry.providerId, Digits: '1' })).status).toBe(403);
+      expect((await post(path, { CallSid: entry.providerId, Digits: '1' })).status).toBe(403);
     }
     expect(await outcomes()).toMatchObject(expected);
   });
@@ -201,7 +205,7 @@ describe('call-backs', () => {
 
   test('a late report still records the arrival after the incident was acknowledged', async () => {
     const held = await annaIsPaged('sms', (number) => ({ kind: 'callback_held', number }));
-    const { w, anna, incidentId, entry, story } = held;
+    const { anna, incidentId, entry, story } = held;
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
     w.clock.advance({ hours: 2 });
     await w.phone.releaseCallbacks();
@@ -212,31 +216,31 @@ describe('call-backs', () => {
   });
 
   test('a report of a failure pages nobody after the incident was acknowledged', async () => {
-    const { w, anna, incidentId, entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
+    const { anna, incidentId, entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
       kind: 'callback_held',
       number,
     }));
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
     const { notificationId, providerId } = await entry();
     const fields = { MessageSid: providerId, MessageStatus: 'undelivered', ErrorCode: '30007' };
-    await post(w, `/api/callbacks/twilio/sms-status/${notificationId}`, fields);
+    await post(`/api/callbacks/twilio/sms-status/${notificationId}`, fields);
     await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'failed', reason: 'carrier_filtered' });
     expect(bramIsPaged()).toBe(false);
   });
 
   test('replayed reports undo nothing: neither a failure after the arrival nor a key after the end', async () => {
-    const { w, entry, incidentId, incident, bramIsPaged } = await annaIsPaged('sms');
+    const { entry, incidentId, incident, bramIsPaged } = await annaIsPaged('sms');
     const { notificationId, providerId } = await entry();
     const failed = { MessageSid: providerId, MessageStatus: 'failed', ErrorCode: '30003' };
-    await post(w, `/api/callbacks/twilio/sms-status/${notificationId}`, failed);
+    await post(`/api/callbacks/twilio/sms-status/${notificationId}`, failed);
     await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'delivered' });
     expect(bramIsPaged()).toBe(false);
     await w.expectOk('resolve_incident', { incidentId });
     const before = await incident();
     const key = { CallSid: 'CA1', Digits: '1' };
-    const { body } = await post(w, `/api/callbacks/twilio/voice-digit/${notificationId}`, key);
+    const { body } = await post(`/api/callbacks/twilio/voice-digit/${notificationId}`, key);
     expect(body).toContain('resolved already');
     expect(await incident()).toMatchObject({ status: 'resolved', resolvedBy: before.resolvedBy });
     await w.runUntilIdle();
@@ -246,20 +250,20 @@ describe('call-backs', () => {
     /** Anna has heard the page, pressed 3 to hear it again, and hung up. */
     async function callIsOver() {
       const paged = await annaIsPaged('call');
-      const { w, entry } = paged;
-      const [call] = w.phone.calls;
-      await w.phone.answer(call!, 'human');
-      await w.phone.press(call!, '3');
-      await w.phone.hangUp(call!);
+      const { entry, phoned } = paged;
+      const call = phoned();
+      await w.phone.answer(call, 'human');
+      await w.phone.press(call, '3');
+      await w.phone.hangUp(call);
       await w.runUntilIdle();
       const { notificationId } = await entry();
       const replay = (name: string, fields: Record<string, string> = {}) =>
-        post(w, `/api/callbacks/twilio/${name}/${notificationId}`, { CallSid: call!.sid, ...fields });
+        post(`/api/callbacks/twilio/${name}/${notificationId}`, { CallSid: call.sid, ...fields });
       return { ...paged, notificationId, replay };
     }
 
     test('are accepted for some minutes, because they may overtake one another', async () => {
-      const { w, incident, replay } = await callIsOver();
+      const { incident, replay } = await callIsOver();
       w.clock.advance({ minutes: 5 });
       expect((await replay('voice')).body).toContain('Press 1 to acknowledge');
       expect((await replay('voice-digit', { Digits: '1' })).status).toBe(200);
@@ -268,7 +272,7 @@ describe('call-backs', () => {
     });
 
     test('are rejected and audited an hour later, and change nothing', async () => {
-      const { w, incidentId, notificationId, incident, replay } = await callIsOver();
+      const { incidentId, notificationId, incident, replay } = await callIsOver();
       w.clock.advance({ minutes: 5, milliseconds: 1 });
       // The end of the call, told once more, does not begin it anew.
       expect((await replay('call-status', { CallStatus: 'completed' })).status).toBe(200);
@@ -285,7 +289,8 @@ describe('call-backs', () => {
       }
       expect(await incident()).toEqual(before);
       const audited = await w.context.db.sql.rows(
-        `select action, via, target, after, result from audit_log where result = 'forbidden' order by id`,
+        `select action, via, target, after, result from audit_log where result = 'forbidden' and target = $1 order by id`,
+        [incidentId],
       );
       const refusal = { via: 'call', target: incidentId, result: 'forbidden' };
       const after = { notificationId, why: 'replayed call-back' };
@@ -296,14 +301,14 @@ describe('call-backs', () => {
   });
 
   test('are rejected with a signature for other fields, and reveal nothing', async () => {
-    const { w, entry, incident } = await annaIsPaged('call');
+    const { entry, incident } = await annaIsPaged('call');
     const { notificationId } = await entry();
     for (const name of ['voice', 'voice-digit', 'call-status', 'sms-status']) {
       const path = `/api/callbacks/twilio/${name}/${notificationId}`;
       const signature = twilio.getExpectedTwilioSignature(w.context.config.twilioAuthToken ?? '', BASE_URL + path, {
         Digits: '3',
       });
-      const answer = await post(w, path, { Digits: '1' }, signature);
+      const answer = await post(path, { Digits: '1' }, signature);
       expect(answer.status, name).toBe(403);
       expect(answer.body).not.toContain('latency');
     }
@@ -355,7 +360,7 @@ describe('errors by Twilio’s codes', () => {
   });
 
   test('fail an SMS or call at once, and the next step fires, or have it tried again', async () => {
-    const { w, outcomes } = await eachIsPaged('sms', [
+    const { outcomes } = await eachIsPaged('sms', [
       (number) => ({ kind: 'http_error', status: 400, code: 21614, number }),
       (number) => ({ kind: 'http_error', status: 400, code: 21999, number }),
       (number) => ({ kind: 'undelivered', errorCode: 30007, number }),
@@ -379,7 +384,7 @@ describe('errors by Twilio’s codes', () => {
 });
 
 test('the number of a person who has left the organization gets no information and changes nothing', async () => {
-  const { w, anna, incident } = await annaIsPaged('sms');
+  const { anna, incident } = await annaIsPaged('sms');
   const { number } = await incident();
   await w.context.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
   const sent = w.phone.messages.length;
