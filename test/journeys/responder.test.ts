@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
@@ -20,9 +20,15 @@ import { textFrom } from '#test/kit/twilio_posts.ts';
 const VIEWS = ['oncall:view', 'services:view', 'dashboards:view', 'exceptions:view'] as const;
 const BASE_URL = 'http://tocsin.test';
 
+let w: StaffedWorld;
+beforeAll(async () => {
+  w = await staffedWorld({ keepOpen: true });
+});
+afterEach(() => runOperation(w, stopAgents, memberCaller(w.orgId, w.owner.userId, 'owner'), { stopped: false }));
+afterAll(() => w.close());
+
 /** An incident that has paged Anna, an owner, and an agent with a key that may look. */
 async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels: ['sms'] }]) {
-  const w = await staffedWorld();
   const [teamId, anna] = await w.staff.teamOf('Anna');
   await w.staff.confirm(anna);
   const alert = await w.staff.alert(
@@ -41,7 +47,7 @@ async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels:
   const enable = (enabled = true) => runOperation(w, setResponder, asOwner, { agentId, enabled });
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
-  return { w, anna, alert, owner, key, agentId, asOwner, asAnna, tool, enable, incidentId };
+  return { anna, alert, owner, key, agentId, asOwner, asAnna, tool, enable, incidentId };
 }
 
 async function callTool(w: StaffedWorld, key: string, name: string, input: object) {
@@ -68,7 +74,7 @@ const acknowledging = (incidentId: string) => ({
 });
 
 test('a connection responds only after an owner has enabled it, and only in its organization', async () => {
-  const { w, tool, enable, asAnna, agentId, incidentId } = await night();
+  const { tool, enable, asAnna, agentId, incidentId } = await night();
   expect(await tool('take_lease', { incidentId })).toMatchObject({
     status: 403,
     text: expect.stringContaining('owner'),
@@ -90,7 +96,7 @@ test('a connection responds only after an owner has enabled it, and only in its 
 });
 
 test('a lease is shown to people, and lost when the agent stops renewing it', async () => {
-  const { w, tool, enable, asAnna, incidentId } = await night();
+  const { tool, enable, asAnna, incidentId } = await night();
   await enable();
   await tool('take_lease', { incidentId, minutes: 5 });
   const lease = async () => (await runOperation(w, getAgentWork, asAnna, { incidentId })).lease;
@@ -111,7 +117,7 @@ test('a lease is shown to people, and lost when the agent stops renewing it', as
 });
 
 test('escalation waits for no lease, unless the organization lets it hold the first step', async () => {
-  const { w, alert, tool, enable, asOwner, incidentId } = await night([
+  const { alert, tool, enable, asOwner, incidentId } = await night([
     { afterMinutes: 1, channels: ['sms'] },
     { afterMinutes: 30, channels: ['sms'] },
   ]);
@@ -148,10 +154,10 @@ test('escalation waits for no lease, unless the organization lets it hold the fi
 });
 
 test('a proposal happens once a person approves it, in their name, audited with the agent', async () => {
-  const { w, anna, agentId, tool, enable, asAnna, asOwner, incidentId } = await night();
+  const { anna, agentId, tool, enable, asAnna, asOwner, incidentId } = await night();
   await enable();
   const proposed = await tool('propose_action', acknowledging(incidentId));
-  expect(proposed.result).toMatchObject({ number: 1, state: 'proposed', peopleAsked: 1 });
+  expect(proposed.result).toMatchObject({ state: 'proposed', peopleAsked: 1 });
   const { proposalId } = proposed.result;
   expect((await tool('propose_action', acknowledging(incidentId))).result).toMatchObject({
     proposalId,
@@ -165,7 +171,8 @@ test('a proposal happens once a person approves it, in their name, audited with 
   const { status, acknowledgedBy } = await w.expectOk('get_incident', { incidentId });
   expect([status, acknowledgedBy]).toEqual(['acknowledged', { userId: anna.userId, via: 'console' }]);
   const audited = await w.context.db.sql.rows<{ actor: object }>(
-    `select actor from audit_log where action = 'acknowledge_incident' and result = 'done'`,
+    `select actor from audit_log where action = 'acknowledge_incident' and result = 'done' and target = $1`,
+    [incidentId],
   );
   expect(audited.map(({ actor }) => actor)).toMatchObject([
     { userId: anna.userId, proposal: { proposalId, agentId, agentName: 'test' } },
@@ -179,7 +186,7 @@ test('a proposal happens once a person approves it, in their name, audited with 
 });
 
 test('a proposal that cannot be carried out stays as it was; one that expired, was rejected or whose agent was stopped is never carried out', async () => {
-  const { w, tool, enable, asAnna, asOwner, incidentId } = await night();
+  const { tool, enable, asAnna, asOwner, incidentId } = await night();
   await enable();
   const propose = async (action: string, input: object) =>
     (await tool('propose_action', { ...acknowledging(incidentId), action, input, minutes: 10 })).result
@@ -209,21 +216,21 @@ test('a proposal that cannot be carried out stays as it was; one that expired, w
 });
 
 test('who was paged answers by SMS or by a link, and nobody else', async () => {
-  const { w, anna, tool, enable, incidentId } = await night();
+  const { anna, tool, enable, incidentId } = await night();
   await enable();
-  await tool('propose_action', acknowledging(incidentId));
+  const { number } = (await tool('propose_action', acknowledging(incidentId))).result;
   await w.runUntilIdle();
   const text = w.phone.messages.at(-1)?.body ?? '';
-  expect(text).toContain('Reply YES 1 or NO 1');
+  expect(text).toContain(`Reply YES ${number} or NO ${number}`);
   expect(text.length).toBeLessThanOrEqual(160);
-  expect((await textFrom(w, '+31600000000', 'YES 1')) ?? '').not.toContain('Done');
+  expect((await textFrom(w, '+31600000000', `YES ${number}`)) ?? '').not.toContain('Done');
   expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
-  expect(await textFrom(w, anna.phone, 'yes 1')).toContain('Done: acknowledge incident.');
+  expect(await textFrom(w, anna.phone, `yes ${number}`)).toContain('Done: acknowledge incident.');
   expect((await w.expectOk('get_incident', { incidentId })).acknowledgedBy).toEqual({
     userId: anna.userId,
     via: 'sms',
   });
-  expect(await textFrom(w, anna.phone, 'YES 1')).toContain('answered this already');
+  expect(await textFrom(w, anna.phone, `YES ${number}`)).toContain('answered this already');
 
   await tool('ask_person', { incidentId, question: 'Is the shop closed for maintenance?' });
   const [message] = await w.context.db.sql.rows<{ id: string }>(
@@ -238,12 +245,15 @@ test('who was paged answers by SMS or by a link, and nobody else', async () => {
   expect((await w.app.inject({ method: 'POST', url, headers, payload: 'answer=no' })).body).toContain(
     'Your answer is no',
   );
-  const [question] = await w.context.db.sql.rows<{ id: string }>(`select id from proposals where kind = 'question'`);
+  const [question] = await w.context.db.sql.rows<{ id: string }>(
+    `select id from proposals where kind = 'question' and incident_id = $1`,
+    [incidentId],
+  );
   expect((await tool('get_proposal', { proposalId: question!.id })).result).toMatchObject({ state: 'rejected' });
 });
 
 test('an agent makes no more changes an hour than its organization allows', async () => {
-  const { w, key, tool, enable, asOwner, incidentId } = await night();
+  const { key, tool, enable, asOwner, incidentId } = await night();
   await enable();
   await runOperation(w, setAgentLimits, asOwner, { writesAnHour: 3, holdMinutes: 0 });
   const notes = await Promise.all(
@@ -269,7 +279,7 @@ test('an agent makes no more changes an hour than its organization allows', asyn
 });
 
 test('a connected app is enabled like a key, and the permission ends with the connection', async () => {
-  const { w, owner, asOwner } = await night();
+  const { owner, asOwner } = await night();
   const stores = storesOf(w.context.db.session());
   const connectionId = newId('connection');
   await stores.connections.insert({
