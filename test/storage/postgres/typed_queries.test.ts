@@ -104,7 +104,12 @@ const NAMES = prepared(
       .orderBy('name'),
 );
 
-test('a prepared query takes other values each time it runs, in the transaction that it is given', async () => {
+const NAMED = prepared((db, { ids, name }: Values<{ ids: readonly Id<'dashboard'>[]; name?: string | undefined }>) => {
+  const found = db.selectFrom('dashboards').select('name').where('id', '=', anyOf(ids)).orderBy('name');
+  return name === undefined ? found : found.where('name', '=', name);
+});
+
+test('a prepared query takes other values each time it runs, or none, in the transaction that it is given', async () => {
   const w = await world();
   const now = w.clock.now();
   const rows = ['a', 'b'].map((name, index) => ({
@@ -131,6 +136,10 @@ test('a prepared query takes other values each time it runs, in the transaction 
     expect(await NAMES.rows(session, { ids, until: now })).toEqual([{ name: 'a' }]);
     expect(await NAMES.row(session, { ids: ids.slice(1), until: now })).toBeNull();
     expect(await NAMES.rows(w.context.db.session(), { ids, until: null })).toEqual([]);
+    expect(await NAMED.rows(session, { ids, name: 'b' })).toEqual([{ name: 'b' }]);
+    expect(await NAMED.rows(session, { ids })).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect(await NAMED.rows(session, { ids, name: undefined })).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect(await NAMED.rows(session, { ids, name: 'a' })).toEqual([{ name: 'a' }]);
     throw new RangeError('undo');
   });
   await expect(failed).rejects.toThrow('undo');

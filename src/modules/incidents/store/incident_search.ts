@@ -55,23 +55,91 @@ interface RuleCount {
   readonly count: number;
 }
 
-const COUNT_OPEN = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) => countsOf(db, openIn(db, orgId)));
-
-function openIn(db: Kysely<Tables>, orgId: Id<'org'> | Expression<Id<'org'>>) {
-  return db.selectFrom('incidents as i').where('i.org_id', '=', orgId).where('i.status', '<>', 'resolved');
+interface OfOrganization {
+  readonly orgId: Id<'org'>;
+  readonly serviceId?: Id<'service'> | undefined;
 }
 
-/** Selects how many there are of each service and status. */
-function countsOf(db: Kysely<Tables>, open: ReturnType<typeof openIn>) {
+/** Counts of each service and status. */
+const COUNT_OPEN = prepared((db, { orgId, serviceId }: Values<OfOrganization>) => {
+  let open = db.selectFrom('incidents as i').where('i.org_id', '=', orgId).where('i.status', '<>', 'resolved');
+  if (serviceId !== undefined) open = open.where('i.service_id', '=', serviceId);
+  const counted = open
+    .select((eb) => ['i.service_id', 'i.status', eb.fn.countAll<number>().as('count')])
+    .groupBy(['i.service_id', 'i.status']);
   return db
-    .selectFrom(
-      open
-        .select((eb) => ['i.service_id', 'i.status', eb.fn.countAll<number>().as('count')])
-        .groupBy(['i.service_id', 'i.status'])
-        .as('o'),
-    )
+    .selectFrom(counted.as('o'))
     .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'o.service_id').on('s.deleted_at', 'is', null))
     .select(['o.service_id as serviceId', 'o.status', 'o.count']);
+});
+
+const COUNT_RESOLVED = prepared((db, { orgId, serviceId, now }: Values<OfOrganization & { now: Temporal.Instant }>) => {
+  const resolved = keptIncidents(db, orgId, now).where('i.status', '=', 'resolved');
+  return (serviceId === undefined ? resolved : resolved.where('i.service_id', '=', serviceId))
+    .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
+    .groupBy('i.status');
+});
+
+interface Triggered extends OfOrganization {
+  readonly ruleId?: Id<'rule'> | undefined;
+  readonly since: Temporal.Instant;
+  readonly limit: number;
+}
+
+const COUNT_BY_RULE = prepared((db, { orgId, serviceId, ruleId, since, limit }: Values<Triggered>) => {
+  let triggered = db
+    .selectFrom('incidents as i')
+    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
+    .where('i.org_id', '=', orgId)
+    .where('i.triggered_at', '>=', since);
+  if (serviceId !== undefined) triggered = triggered.where('i.service_id', '=', serviceId);
+  if (ruleId !== undefined) triggered = triggered.where('i.rule_id', '=', ruleId);
+  const noisiest = triggered
+    .select((eb) => ['i.rule_id as ruleId', eb.fn.countAll<number>().as('count')])
+    .groupBy('i.rule_id')
+    .orderBy('count', 'desc')
+    .orderBy('i.rule_id')
+    .limit(limit);
+  return db
+    .selectFrom(noisiest.as('n'))
+    .leftJoin('alert_rules as r', 'r.id', 'n.ruleId')
+    .select(['n.ruleId', 'r.name as ruleName', 'n.count'])
+    .orderBy('n.count', 'desc')
+    .orderBy('n.ruleId');
+});
+
+/**
+ * Selects the incidents that are open or still kept. The retention of a service is computed once a service, not once an
+ * incident.
+ */
+function keptIncidents(
+  db: Kysely<Tables>,
+  orgId: Id<'org'> | Expression<Id<'org'>>,
+  now: Temporal.Instant | Expression<Temporal.Instant>,
+  ownedByTeams?: readonly Id<'team'>[],
+) {
+  return db
+    .with(
+      (cte) => cte('kept').materialized(),
+      (kept) =>
+        kept
+          .selectFrom('services')
+          .select((eb) => ['id', 'name', daysBefore(now, eb.ref('retention_oncall')).as('since')])
+          .where('org_id', '=', orgId)
+          .where('deleted_at', 'is', null)
+          .$if(ownedByTeams !== undefined, (services) => services.where('team_id', '=', anyOf(ownedByTeams ?? []))),
+    )
+    .selectFrom('incidents as i')
+    .innerJoin('kept as s', (join) =>
+      join
+        .onRef('s.id', '=', 'i.service_id')
+        .on((eb) => eb.or([eb('i.status', '<>', 'resolved'), eb('i.resolved_at', '>=', eb.ref('s.since'))])),
+    )
+    .where('i.org_id', '=', orgId);
+}
+
+function serviceOf(serviceId: string | undefined): Id<'service'> | undefined {
+  return serviceId === undefined ? undefined : asId('service', serviceId);
 }
 
 /** Finds and counts incidents, page by page: nothing is out of reach, however many there are. */
@@ -134,14 +202,15 @@ export class IncidentSearch extends PostgresStore {
   async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {
     const { serviceId, ...others } = filter;
     const isOfAll = Object.values(others).every((value) => value === undefined);
-    const matching = this.#matching(orgId, filter, now)
-      .$if(isOfAll, (query) => query.where('i.status', '=', 'resolved'))
-      .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
-      .groupBy('i.status');
     // Open incidents are counted in an index, however many there are.
-    const open = isOfAll ? await this.#countOpen(orgId, serviceId) : [];
+    const counted = isOfAll
+      ? await Promise.all([
+          this.#countOpen(orgId, serviceId),
+          COUNT_RESOLVED.rows(this.session, { orgId, serviceId: serviceOf(serviceId), now }),
+        ])
+      : [await this.#countMatching(orgId, filter, now)];
     const counts = new Map<IncidentStatus, number>();
-    for (const { status, count } of [...open, ...(await matching.execute())]) {
+    for (const { status, count } of counted.flat()) {
       counts.set(status, (counts.get(status) ?? 0) + count);
     }
     const countOf = (status: IncidentStatus) => counts.get(status) ?? 0;
@@ -162,23 +231,7 @@ export class IncidentSearch extends PostgresStore {
     },
     limit: number,
   ): Promise<RuleCount[]> {
-    const noisiest = this.selectFrom('incidents as i')
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
-      .select((eb) => ['i.rule_id as ruleId', eb.fn.countAll<number>().as('count')])
-      .where('i.org_id', '=', orgId)
-      .where('i.triggered_at', '>=', since)
-      .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
-      .$if(ruleId !== undefined, (query) => query.where('i.rule_id', '=', ruleId ?? null))
-      .groupBy('i.rule_id')
-      .orderBy('count', 'desc')
-      .orderBy('i.rule_id')
-      .limit(limit);
-    return await this.selectFrom(noisiest.as('n'))
-      .leftJoin('alert_rules as r', 'r.id', 'n.ruleId')
-      .select(['n.ruleId', 'r.name as ruleName', 'n.count'])
-      .orderBy('n.count', 'desc')
-      .orderBy('n.ruleId')
-      .execute();
+    return await COUNT_BY_RULE.rows(this.session, { orgId, serviceId: serviceOf(serviceId), ruleId, since, limit });
   }
 
   /** A service without any is absent. */
@@ -192,36 +245,22 @@ export class IncidentSearch extends PostgresStore {
 
   /** Counts open incidents by service and status; combinations without any are absent. */
   async #countOpen(orgId: Id<'org'>, serviceId?: string) {
-    const { db } = this;
-    return serviceId === undefined
-      ? await COUNT_OPEN.rows(this.session, { orgId })
-      : await countsOf(db, openIn(db, orgId).where('i.service_id', '=', asId('service', serviceId))).execute();
+    return await COUNT_OPEN.rows(this.session, { orgId, serviceId: serviceOf(serviceId) });
   }
 
-  /** Selects the incidents. The retention of a service is computed once a service, not once an incident. */
+  async #countMatching(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant) {
+    return await this.#matching(orgId, filter, now)
+      .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
+      .groupBy('i.status')
+      .execute();
+  }
+
   #matching(
     orgId: Id<'org'>,
     { serviceId, ruleId, severity, ownedByTeams, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
     now: Temporal.Instant,
   ) {
-    let query = this.db
-      .with(
-        (cte) => cte('kept').materialized(),
-        (db) =>
-          db
-            .selectFrom('services')
-            .select((eb) => ['id', 'name', daysBefore(now, eb.ref('retention_oncall')).as('since')])
-            .where('org_id', '=', orgId)
-            .where('deleted_at', 'is', null)
-            .$if(ownedByTeams !== undefined, (services) => services.where('team_id', '=', anyOf(ownedByTeams ?? []))),
-      )
-      .selectFrom('incidents as i')
-      .innerJoin('kept as s', (join) =>
-        join
-          .onRef('s.id', '=', 'i.service_id')
-          .on((eb) => eb.or([eb('i.status', '<>', 'resolved'), eb('i.resolved_at', '>=', eb.ref('s.since'))])),
-      )
-      .where('i.org_id', '=', orgId);
+    let query = keptIncidents(this.db, orgId, now, ownedByTeams);
     if (serviceId !== undefined) query = query.where('i.service_id', '=', asId('service', serviceId));
     if (ruleId !== undefined) {
       const id = asId('rule', ruleId);

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, sql } from 'kysely';
 
 import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { firstStepIndex, type PlannedStep } from '#modules/policies/decide/escalation.ts';
@@ -75,6 +75,32 @@ const LOCK_ALL = prepared((db, { ids }: Values<{ ids: readonly Id<'incident'>[] 
 const FIND_ALL = prepared((db, { orgId, ids }: Values<{ orgId: Id<'org'>; ids: readonly Id<'incident'>[] }>) =>
   incidents(db).where('i.org_id', '=', orgId).where('i.id', '=', anyOf(ids)),
 );
+
+interface Listed {
+  readonly orgId: Id<'org'>;
+  readonly serviceId?: Id<'service'> | undefined;
+  readonly now: Temporal.Instant;
+  readonly limit: number;
+}
+
+/** Prepares the list of one status, which is part of the text, so that open ones are read from their index. */
+function listOf(status: IncidentStatus | null) {
+  return prepared((db, { orgId, serviceId, now, limit }: Values<Listed>) => {
+    let listed = incidents(db)
+      .where('i.org_id', '=', orgId)
+      .where((eb) => eb.not(isOutdated(eb, now)));
+    if (serviceId !== undefined) listed = listed.where('i.service_id', '=', serviceId);
+    if (status !== null) listed = listed.where('i.status', '=', status);
+    return listed.orderBy('i.triggered_at', 'desc').orderBy('i.id', 'desc').limit(limit);
+  });
+}
+
+const LISTS = {
+  all: listOf(null),
+  triggered: listOf('triggered'),
+  acknowledged: listOf('acknowledged'),
+  resolved: listOf('resolved'),
+} satisfies Record<IncidentStatus | 'all', unknown>;
 
 /** Incidents. A change of one locks its row first. */
 export class IncidentStore extends PostgresStore {
@@ -212,12 +238,8 @@ export class IncidentStore extends PostgresStore {
     now: Temporal.Instant,
     limit: number,
   ): Promise<IncidentRow[]> {
-    let listed = incidents(this.db)
-      .where('i.org_id', '=', orgId)
-      .where((eb) => eb.not(isOutdated(eb, now)));
-    if (serviceId !== undefined) listed = listed.where('i.service_id', '=', asId('service', serviceId));
-    if (status !== undefined) listed = listed.where('i.status', '=', status);
-    return await listed.orderBy('i.triggered_at', 'desc').orderBy('i.id', 'desc').limit(limit).execute();
+    const ofService = serviceId === undefined ? undefined : asId('service', serviceId);
+    return await LISTS[status ?? 'all'].rows(this.session, { orgId, serviceId: ofService, now, limit });
   }
 
   /**
@@ -361,7 +383,10 @@ function idsOf(incidentIds: readonly string[]): Id<'incident'>[] {
 }
 
 /** Resolved incidents are kept for as many times 24 hours as their service says; open ones always. */
-function isOutdated(eb: ExpressionBuilder<WithService, 'i' | 's'>, now: Temporal.Instant) {
+function isOutdated(
+  eb: ExpressionBuilder<WithService, 'i' | 's'>,
+  now: Temporal.Instant | Expression<Temporal.Instant>,
+) {
   return eb.and([
     eb('i.status', '=', 'resolved'),
     eb('i.resolved_at', '<', daysBefore(now, eb.ref('s.retention_oncall'))),

@@ -4,7 +4,7 @@ import type { StepTimerRow } from '#modules/incidents/decide/escalation_state.ts
 import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, PostgresStore, rowsChanged, rowsOf } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, prepared, rowsChanged, rowsOf, type Values } from '#storage/postgres/store.ts';
 import { IncidentStepEntity } from '#storage/postgres/entities/incidents.ts';
 
 /** A timer whose time has come. */
@@ -14,15 +14,19 @@ export interface DueStep {
   readonly stepIndex: number;
 }
 
+const LIST = prepared((db, { incidentIds }: Values<{ incidentIds: readonly Id<'incident'>[] }>) =>
+  db
+    .selectFrom('incident_steps as t')
+    .select(columns(IncidentStepEntity, 't'))
+    .where('t.incident_id', '=', anyOf(incidentIds))
+    .orderBy('t.incident_id')
+    .orderBy('t.step_index'),
+);
+
 /** The timers of incidents: one for each step of the policy. They change only while their incident is locked. */
 export class StepTimerStore extends PostgresStore {
   async listSteps(incidentIds: readonly string[]): Promise<(StepTimerRow & { incidentId: Id<'incident'> })[]> {
-    return await this.selectFrom('incident_steps as t')
-      .select(columns(IncidentStepEntity, 't'))
-      .where('t.incident_id', '=', anyOf(incidentIds.map((id) => asId('incident', id))))
-      .orderBy('t.incident_id')
-      .orderBy('t.step_index')
-      .execute();
+    return await LIST.rows(this.session, { incidentIds: incidentIds.map((id) => asId('incident', id)) });
   }
 
   /** Takes a due timer for good: of all who try, one gets true, and the step is theirs to run. */

@@ -41,6 +41,10 @@ const LIST_OF_SERVICE = prepared((db, { orgId, serviceId, limit }: Values<RulesO
     .limit(limit),
 );
 
+const FIND_NAMES = prepared((db, { orgId, ruleIds }: Values<{ orgId: Id<'org'>; ruleIds: readonly Id<'rule'>[] }>) =>
+  db.selectFrom('alert_rules').select(['id', 'name']).where('org_id', '=', orgId).where('id', '=', anyOf(ruleIds)),
+);
+
 /** Rules that turn breaches and new exceptions into incidents. Those of a deleted service are gone with it. */
 export class AlertRuleStore extends PostgresStore {
   /** Oldest first. */
@@ -93,11 +97,7 @@ export class AlertRuleStore extends PostgresStore {
   }
 
   async findNames(orgId: Id<'org'>, ruleIds: readonly Id<'rule'>[]): Promise<Map<Id<'rule'>, string>> {
-    const rows = await this.selectFrom('alert_rules')
-      .select(['id', 'name'])
-      .where('org_id', '=', orgId)
-      .where('id', '=', anyOf(ruleIds))
-      .execute();
+    const rows = ruleIds.length === 0 ? [] : await FIND_NAMES.rows(this.session, { orgId, ruleIds });
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
