@@ -11,8 +11,7 @@ const consoleStream = (browser: Browser, { orgId }: World) => browser.ask('GET',
 const agentStream = (w: World, key: string) =>
   send(w, 'subscriptions/listen', { notifications: { toolsListChanged: true } }, { key });
 
-async function openEverything(flow: Flow) {
-  const second = await otherProcess(flow);
+async function openEverything(flow: Flow, second: World) {
   const { browser } = await flow.signIn();
   const elsewhere = openBrowser(second);
   elsewhere.cookie = browser.cookie;
@@ -46,7 +45,8 @@ async function openEverything(flow: Flow) {
   return { userId, ended, statuses };
 }
 
-test.each<[string, (flow: Flow, userId: string) => Promise<number>, number]>([
+/** Ways to leave, and the answer of the console behind each: whoever is a member nowhere has no session any more. */
+const LEAVING: readonly [way: string, leave: (flow: Flow, userId: string) => Promise<number>, inConsole: number][] = [
   [
     'removed by an owner',
     async ({ owner, w }, userId) => (await owner.invoke(w.orgId, 'remove_member', { userId })).status,
@@ -58,7 +58,6 @@ test.each<[string, (flow: Flow, userId: string) => Promise<number>, number]>([
       const idp = await identityProvider(w);
       return (await idp.patch(`/Users/${userId}`, [{ op: 'replace', path: 'active', value: false }])).status;
     },
-    // Whoever is a member nowhere has no session any more.
     401,
   ],
   [
@@ -66,25 +65,26 @@ test.each<[string, (flow: Flow, userId: string) => Promise<number>, number]>([
     async ({ w }, userId) => (await (await identityProvider(w)).ask('DELETE', `/Users/${userId}`)).status,
     401,
   ],
-])('a member who is %s is out on every process at once, and their streams end', async (_way, leave, inConsole) => {
+];
+
+test('a member who is removed, deactivated or deleted is out on every process at once, and their streams end', async () => {
   const flow = await openFlow();
-  const { userId, ended, statuses } = await openEverything(flow);
-  expect(await leave(flow, userId)).toBeLessThan(300);
-  expect(await statuses()).toEqual({
-    console: inConsole,
-    consoleElsewhere: inConsole,
-    rest: 401,
-    restElsewhere: 401,
-    mcp: 401,
-    mcpElsewhere: 401,
-  });
-  await ended;
+  const second = await otherProcess(flow);
+  const { account } = flow.provider;
+  for (const [way, leave, inConsole] of LEAVING) {
+    flow.provider.account = { ...account, sub: way, email: `${way.split(' ')[0]}@acme.example` };
+    const { userId, ended, statuses } = await openEverything(flow, second);
+    expect(await leave(flow, userId), way).toBeLessThan(300);
+    const elsewhere = { rest: 401, restElsewhere: 401, mcp: 401, mcpElsewhere: 401 };
+    expect(await statuses(), way).toEqual({ console: inConsole, consoleElsewhere: inConsole, ...elsewhere });
+    await ended;
+  }
 });
 
 test('networks count on every process at once, also for open streams, and save nobody who would be locked out', async () => {
   const flow = await openFlow();
   const { w, owner } = flow;
-  const { ended, statuses } = await openEverything(flow);
+  const { ended, statuses } = await openEverything(flow, await otherProcess(flow));
   const lists = { keyNetworks: ['198.51.100.0/24'], sessionNetworks: ['198.51.100.0/24'] };
   const locked = await owner.invoke(w.orgId, 'set_address_lists', lists);
   expect(locked).toMatchObject({ status: 409, body: { detail: expect.stringContaining('lock yourself out') } });

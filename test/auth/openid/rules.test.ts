@@ -23,22 +23,21 @@ test.each([
   expect(returnPath(next)).toBe('/');
 });
 
-test('a sign-in leads to the page that was wanted, and nowhere else', async () => {
+test('a sign-in leads to the page that was wanted, and nowhere else', () => {
   expect(returnPath('/incidents?status=open#x')).toBe('/incidents?status=open#x');
-  const flow = await openFlow();
-  const browser = openBrowser(flow.w);
-  const begun = await flow.begin(browser, { orgId: flow.w.orgId, next: '//evil.example' });
-  const answer = await flow.comeBack(browser, await flow.provider.visit(begun));
-  expect(answer.headers['location']).toBe(`${flow.w.context.config.baseUrl}/`);
 });
 
-test('a session that was planted before is replaced, and strangers learn nothing of organizations', async () => {
+test('a sign-in leads nowhere else, replaces a session that was planted, gives no password, and strangers learn nothing of organizations', async () => {
   const flow = await openFlow();
   const browser = openBrowser(flow.w);
   browser.cookie = 'tocsin_session=tocsin_ses_planted';
-  expect((await flow.signIn(browser)).status).toBe(303);
+  const begun = await flow.begin(browser, { orgId: flow.w.orgId, next: '//evil.example' });
+  const back = await flow.comeBack(browser, await flow.provider.visit(begun));
+  expect([back.status, back.headers['location']]).toEqual([303, `${flow.w.context.config.baseUrl}/`]);
   expect(browser.cookie).toMatch(/^tocsin_session=tocsin_ses_/);
   expect(browser.cookie).not.toContain('planted');
+  const { user } = (await browser.get('/session')).body.result;
+  expect((await openBrowser(flow.w).post('/session', { email: user.email, password: PASSWORD })).status).toBe(401);
   const other = await flow.w.given.organization('Other');
   const answers = await Promise.all(
     [{ orgId: other.orgId }, { orgId: 'org_none' }, { email: 'anna@nobody.example' }, {}].map(async (body) => {
@@ -241,13 +240,6 @@ test('a second factor of their own is asked for after the provider, unless the o
   expect((await (await flow.signIn()).browser.get('/session')).status).toBe(401);
 });
 
-test('an account that a sign-in has made has no password', async () => {
-  const flow = await openFlow();
-  const first = await flow.signIn();
-  const { user } = (await first.browser.get('/session')).body.result;
-  expect((await openBrowser(flow.w).post('/session', { email: user.email, password: PASSWORD })).status).toBe(401);
-});
-
 test('only owners change how people sign in, and a secret goes only to the provider that it was entered for', async () => {
   const flow = await openFlow();
   const { w, owner, provider } = flow;
@@ -269,10 +261,7 @@ test('only owners change how people sign in, and a secret goes only to the provi
   expect(moved).toMatchObject({ status: 400, body: { detail: expect.stringContaining('clientSecret') } });
   const log = await owner.invoke(w.orgId, 'list_audit_log', {});
   expect(JSON.stringify(log.body)).not.toContain(provider.clientSecret);
-});
-
-test('a domain belongs to one organization', async () => {
-  const flow = await openFlow();
-  const other = await flow.w.given.organization('Other');
-  await expect(vouchFor(flow.w, other.orgId, 'ACME.example')).rejects.toThrow(/another organization/);
+  // A domain belongs to one organization.
+  const other = await w.given.organization('Other');
+  await expect(vouchFor(w, other.orgId, 'ACME.example')).rejects.toThrow(/another organization/);
 });

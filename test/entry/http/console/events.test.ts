@@ -3,7 +3,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { type Browser, givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { type Opened, opened } from '#test/contract/connection.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World, world } from '#test/kit/world.ts';
+
+/** The application of the tests that neither close it nor have settings of their own; each has an organization. */
+const shared = await fileWorld();
 
 interface Change {
   readonly topic: string;
@@ -75,7 +78,7 @@ function serverUrl(w: World): string {
 const names = (id: string) => (change: Change) => change.ids?.includes(id) === true;
 
 test('a listener gets the changes of their organization, and of no other', async () => {
-  const w = await world({ newApp: true });
+  const w = await shared.forOrganization();
   const { email } = await givenPerson(w, { role: 'viewer' });
   await w.expectOk('create_team', { name: 'Before' });
   const other = await w.given.organization('Other');
@@ -114,7 +117,7 @@ test('what changed between the reading of a page and its stream is told first, t
 });
 
 test('a page that has shown its data for over a minute is told to read everything', async () => {
-  const w = await world({ newApp: true });
+  const w = await shared.forOrganization();
   const { email } = await givenPerson(w, { role: 'viewer' });
   const stream = await listen(w, await signedIn(w, email), w.orgId, 60_001);
   await stream.until(({ topic }) => topic === LIVE_TOPICS.at(-1));
@@ -122,7 +125,7 @@ test('a page that has shown its data for over a minute is told to read everythin
 });
 
 test('a change to a part of a team or service carries its id, also when the part is gone', async () => {
-  const w = await world({ newApp: true });
+  const w = await shared.forOrganization();
   const { email } = await givenPerson(w, { role: 'viewer' });
   const { serviceId } = await w.given.service({ capabilities: [] });
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
@@ -152,7 +155,7 @@ test('a change to a part of a team or service carries its id, also when the part
 });
 
 test('an open form hears of whoever accepts an invitation', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   await givePassword(w, w.owner.userId);
   const olga = await signedIn(w, w.owner.email);
   const invited = await olga.invoke(w.orgId, 'create_invitation', { email: 'nora@example.com', role: 'responder' });
@@ -164,7 +167,7 @@ test('an open form hears of whoever accepts an invitation', async () => {
 });
 
 test('a stream ends with its session, and with the membership', async () => {
-  const w = await world({ newApp: true });
+  const w = await shared.forOrganization();
   await givePassword(w, w.owner.userId);
   const olga = await signedIn(w, w.owner.email);
   const { email, userId } = await givenPerson(w, { role: 'viewer' });
