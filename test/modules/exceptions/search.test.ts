@@ -30,13 +30,20 @@ beforeEach(async () => {
   ({ serviceId } = await w.given.service());
 });
 
+/** Events of groups with these types arrive. */
+async function arriveTogether(arriving: readonly (readonly [type: string, overrides: Partial<ExceptionEvent>])[]) {
+  const events = arriving.map(([type, overrides]) => {
+    const event = exceptionEvent(w.clock.now(), overrides);
+    const [exception] = event.exceptions;
+    const frames = exception!.frames.map((frame) => ({ ...frame, filename: 'src/app.ts' }));
+    return { ...event, exceptions: [{ ...exception!, type, frames }] };
+  });
+  await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, events);
+}
+
 /** An event arrives, of a group with this type; returns the group. */
-async function arrive(type: string, overrides: Partial<ExceptionEvent> = {}, filename = 'src/app.ts'): Promise<string> {
-  const event = exceptionEvent(w.clock.now(), overrides);
-  const [exception] = event.exceptions;
-  const frames = exception!.frames.map((frame) => ({ ...frame, filename }));
-  const exceptions = [{ ...exception!, type, frames }];
-  await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, [{ ...event, exceptions }]);
+async function arrive(type: string, overrides: Partial<ExceptionEvent> = {}): Promise<string> {
+  await arriveTogether([[type, overrides]]);
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   return groups.find(({ title }: { title: string }) => title.startsWith(type)).groupId;
 }
@@ -170,10 +177,12 @@ test('a rule with conditions opens incidents for what meets them, of its own sev
   const rule = { serviceId, name: 'New in production', kind: 'exception', config: {}, settings };
   await run(w, addAlertRule, memberCaller(w.orgId, w.owner.userId, 'owner'), rule);
   const acme = { environment: 'production', tags: { customer: 'acme' } };
-  await arrive('Alpha', acme);
-  await arrive('AlphaElsewhere', { ...acme, environment: 'staging' });
-  await arrive('AlphaOther', { ...acme, tags: { customer: 'other' } });
-  await arrive('Beta', acme);
+  await arriveTogether([
+    ['Alpha', acme],
+    ['AlphaElsewhere', { ...acme, environment: 'staging' }],
+    ['AlphaOther', { ...acme, tags: { customer: 'other' } }],
+    ['Beta', acme],
+  ]);
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   expect(incidents).toMatchObject([{ severity: 'fatal' }]);
   const replay = { serviceId, minSeverity: 'error', settings, days: 14 };
@@ -197,7 +206,7 @@ test('a replay of a rule on a rate tells each time that an exception came too of
   const groupId = await arrive('Alpha', { environment: 'staging', ...user('1') });
   const ignoredId = await arrive('AlphaIgnored', { environment: 'production' });
   const severe = { environment: 'production' };
-  for (const [type, overrides] of [
+  await arriveTogether([
     ['Alpha', { ...severe, ...user('1') }],
     ['Alpha', { ...severe, ...user('1') }],
     ['Alpha', { environment: 'staging', ...user('2') }],
@@ -206,15 +215,16 @@ test('a replay of a rule on a rate tells each time that an exception came too of
     ['Beta', severe],
     ['AlphaIgnored', severe],
     ['AlphaIgnored', severe],
-  ] as const)
-    await arrive(type, overrides);
+  ]);
   const replay = { serviceId, minSeverity: 'error', settings, days: 14 };
   await w.expectOk('set_exception_status', { groupId: ignoredId, status: 'ignored' });
   expect(await run(w, replayExceptionRule, editor, replay)).toMatchObject({ incidentCount: 0, incidents: [] });
   for (const minutes of [1, 10]) {
     w.clock.advance({ minutes });
-    await arrive('Alpha', { ...severe, ...user('2') });
-    await arrive('Alpha', { ...severe, ...user('3') });
+    await arriveTogether([
+      ['Alpha', { ...severe, ...user('2') }],
+      ['Alpha', { ...severe, ...user('3') }],
+    ]);
   }
   const minute = (minutes: number) =>
     begin

@@ -161,9 +161,14 @@ test('a text of any size is taken and cut, and an incident that has all its note
   const [cut] = await bodies();
   expect(cut).toMatch(/^long .*…$/su);
   expect((await write({ text: 'x'.repeat(300_000) })) >= 400).toBe(true);
-  for (let count = 1; count < 200; count += 1) {
-    await runOperation(w, addIncidentNote, caller, { incidentId, text: 'full', requestKey: `note-of-test-${count}` });
-  }
+  await w.context.db.sql.run(
+    `insert into incident_notes select (jsonb_populate_record(n, jsonb_build_object(
+       'id', 'note_of_test_' || count, 'request_key', 'note-of-test-' || count))).*
+     from incident_notes n, generate_series(2, 199) count where incident_id = $1`,
+    [incidentId],
+  );
+  const full = { incidentId, text: 'full', requestKey: 'note-of-test-200' };
+  await runOperation(w, addIncidentNote, caller, full);
   expect(await write()).toBe(200);
   expect(await notes()).toHaveLength(200);
 });
