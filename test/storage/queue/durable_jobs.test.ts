@@ -19,6 +19,7 @@ import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
 
+const AT_ONCE = { firstDelayMs: 1, maxDelayMs: 1 };
 const ROOMY = { items: 1_000, itemsOfOrg: 1_000, jobs: 1_000 };
 
 const backends = [
@@ -51,7 +52,7 @@ describe.each(
       const durable = runDurableJobs(db, queue.wake);
       const handlers = [groupExceptions, storePoints].map((job) =>
         durable({
-          job,
+          job: { ...job, backoff: AT_ONCE },
           capacity,
           async run(bytes, { attempt }) {
             await run(bytes.toString(), attempt);
