@@ -7,6 +7,7 @@ import { RuleStateView, toRuleStateView, RULE_EXAMPLE } from '#modules/rules/vie
 import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_access.ts';
 import { storePoints } from '#storage/queue/jobs.ts';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
+import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { LedgerEntry } from '#modules/capabilities/store.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
@@ -101,17 +102,25 @@ export function toServiceView(service: ServiceWithCapabilities): Static<typeof S
 
 const BILLING_PERIODS_SHOWN = 100;
 
-/** Reads the service with its credentials and all that belongs to it, in the caller's session. */
+/**
+ * Reads the service with its credentials and all that belongs to it, in the caller's session: in one round trip, also
+ * while the service itself is still being read.
+ */
 export async function readServiceWithKeys(
-  service: ServiceWithCapabilities,
+  serviceId: Id<'service'>,
+  reading: ServiceWithCapabilities | Promise<ServiceWithCapabilities>,
   context: ActionContext,
 ): Promise<Static<typeof ServiceWithKeysView>> {
-  const isMasked = context.caller.isReadOnly === true || context.caller.via === 'console';
-  const [credentials, periods, { rules, waitingSince }] = await Promise.all([
-    isMasked ? toCredentials(service, MASKED_PAIR, context) : readCredentials(service, context),
-    context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN),
-    listRules(service, context),
+  const { caller, stores } = context;
+  const isMasked = caller.isReadOnly === true || caller.via === 'console';
+  if (!isMasked) context.recordCredentialRead(serviceId);
+  const [service, secrets, periods, { rules, waitingSince }] = await Promise.all([
+    reading,
+    isMasked ? null : stores.ingestKeys.findSecrets(serviceId),
+    stores.capabilities.listPeriods(caller.orgId, serviceId, BILLING_PERIODS_SHOWN),
+    listRules(serviceId, context),
   ]);
+  const credentials = toCredentials(service, isMasked ? MASKED_PAIR : openSecrets(service, secrets, context), context);
   // Points that wait to be stored are not listed yet, and may be of that metric.
   const missing = waitingSince === null ? await findMissingMetrics(context, service, rules) : new Map<string, never>();
   return {
@@ -127,9 +136,10 @@ export async function readServiceWithKeys(
 }
 
 /** Lists the rules of a service, and since when points wait to be stored; null when none do, or no rule may look at them. */
-async function listRules({ orgId, id }: ServiceWithCapabilities, { stores }: ActionContext) {
-  const rules = await stores.alertRules.listOfService(orgId, id, LIST_LIMIT);
-  const waitingSince = rules.length === 0 ? null : await stores.durableJobs.findWaiting(storePoints.name, orgId, id);
+async function listRules(serviceId: Id<'service'>, { stores, caller: { orgId } }: ActionContext) {
+  const rules = await stores.alertRules.listOfService(orgId, serviceId, LIST_LIMIT);
+  const waitingSince =
+    rules.length === 0 ? null : await stores.durableJobs.findWaiting(storePoints.name, orgId, serviceId);
   return { rules, waitingSince };
 }
 
@@ -142,8 +152,16 @@ interface Credentials {
 export async function readCredentials(service: ServiceWithCapabilities, context: ActionContext): Promise<Credentials> {
   context.recordCredentialRead(service.id);
   const secrets = await context.stores.ingestKeys.findSecrets(service.id);
-  if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);
-  return toCredentials(service, openIngestKeyPair(secrets, context.cipher), context);
+  return toCredentials(service, openSecrets(service, secrets, context), context);
+}
+
+function openSecrets(
+  { id }: ServiceWithCapabilities,
+  secrets: Buffer | null,
+  { cipher }: ActionContext,
+): IngestKeyPair {
+  if (secrets === null) throw new Error(`service ${id} has no current ingestion key`);
+  return openIngestKeyPair(secrets, cipher);
 }
 
 function toCredentials(

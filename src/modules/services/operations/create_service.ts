@@ -41,6 +41,6 @@ export const createService = defineAction({
     );
     await stores.ingestKeys.replace(service, sealIngestKeyPair(newIngestKeyPair(), cipher), now);
     context.record({ target: service.id, before: null, after: toServiceView(service) });
-    return await readServiceWithKeys(service, context);
+    return await readServiceWithKeys(service.id, service, context);
   },
 });

@@ -1,4 +1,5 @@
 import { defineAction } from '#actions/action_context.ts';
+import { asId } from '#kernel/ids.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { readServiceWithKeys, ServiceWithKeysView, SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 
@@ -15,7 +16,7 @@ export const getService = defineAction({
   example: { serviceId: IDS.serviceId },
   exampleResult: SERVICE_WITH_KEYS_EXAMPLE,
   async handle({ serviceId }, context) {
-    const service = await context.stores.services.get(context.caller.orgId, serviceId);
-    return await readServiceWithKeys(service, context);
+    const reading = context.stores.services.get(context.caller.orgId, serviceId);
+    return await readServiceWithKeys(asId('service', serviceId), reading, context);
   },
 });

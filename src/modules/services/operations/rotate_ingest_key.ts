@@ -26,7 +26,7 @@ export const rotateIngestKey = defineAction({
     const row = await stores.services.lock(caller.orgId, serviceId);
     await stores.ingestKeys.replace(row, sealIngestKeyPair(newIngestKeyPair(), cipher), now);
     context.record({ target: row.id, before: { ingestionKey: 'revoked' }, after: { ingestionKey: 'issued' } });
-    return await readServiceWithKeys(await stores.services.get(caller.orgId, serviceId), context);
+    return await readServiceWithKeys(row.id, stores.services.get(caller.orgId, serviceId), context);
   },
 });
 
