@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
-import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
@@ -11,12 +10,17 @@ import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const LIMITS = { incidentsPerService: 3, incidentsPerServiceMinutes: 5, newGroupsPerMinute: 30 };
 
+let w: StaffedWorld;
+beforeAll(async () => {
+  w = await staffedWorld({ settings: LIMITS, keepOpen: true });
+});
+afterAll(() => w.close());
+
 /** Anna is paged by SMS for new exceptions of the service, and for its metric `latency`. */
-async function annaInAFlood(settings: Partial<Config> = {}) {
-  const w = await staffedWorld({ settings: { ...LIMITS, ...settings } });
+async function annaInAFlood() {
   const [teamId, anna] = await w.staff.teamOf('Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
-  await alertOnExceptions(w, alert.serviceId, alert.policyId);
+  await alertOnExceptions(alert.serviceId, alert.policyId);
   let sent = 0;
   const flood = async (count: number, type = 'Flood') => {
     const events = Array.from({ length: count }, () => {
@@ -27,30 +31,34 @@ async function annaInAFlood(settings: Partial<Config> = {}) {
     await w.runUntilIdle();
   };
   const texts = () => w.phone.messages.filter(({ to }) => to === anna.phone).map(({ body }) => body);
-  return { w, anna, alert, teamId, flood, texts, storms: () => stormsOf(w) };
+  const list = (status?: string) =>
+    w.expectOk('list_incidents', { serviceId: alert.serviceId, ...(status && { status }) });
+  const storms = async () =>
+    (await list()).incidents.filter(
+      ({ details }: { details: { standsFor?: number } }) => details.standsFor !== undefined,
+    );
+  return { anna, alert, teamId, flood, texts, list, storms };
 }
 
-async function alertOnExceptions(w: StaffedWorld, serviceId: string, escalationPolicyId: string): Promise<void> {
+async function alertOnExceptions(serviceId: string, escalationPolicyId: string): Promise<void> {
   const rule = { serviceId, name: 'New', kind: 'exception', config: {}, escalationPolicyId };
   await w.expectOk('create_alert_rule', rule);
 }
 
-async function stormsOf(w: StaffedWorld) {
-  const { incidents } = await w.expectOk('list_incidents');
-  return incidents.filter(({ details }: { details: { standsFor?: number } }) => details.standsFor !== undefined);
+async function limitsMet(serviceId: Id<'service'>) {
+  return await storesOf(w.context.db.session()).ingestRefusals.listSince(
+    serviceId,
+    w.clock.now().subtract({ hours: 1 }),
+  );
 }
 
-async function limitsMet({ context, clock }: StaffedWorld, serviceId: Id<'service'>) {
-  return await storesOf(context.db.session()).ingestRefusals.listSince(serviceId, clock.now().subtract({ hours: 1 }));
-}
-
-async function breach({ runtime, clock }: StaffedWorld, { serviceId }: Alert, value: number): Promise<void> {
-  await runStorePoints(runtime, serviceId, [{ name: 'latency', at: clock.now(), value }]);
+async function breach({ serviceId }: Alert, value: number): Promise<void> {
+  await runStorePoints(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
 }
 
 describe('a service that opens more incidents than its limit', () => {
   test('opens one storm for the rest, which pages once, counts its members and lists them', async () => {
-    const { w, flood, texts, storms } = await annaInAFlood();
+    const { flood, texts, storms, list } = await annaInAFlood();
     await flood(2);
     await w.advance({ minutes: 2 });
     await flood(9);
@@ -60,7 +68,7 @@ describe('a service that opens more incidents than its limit', () => {
     const [grown, ...others] = await storms();
     expect(others).toEqual([]);
     expect(grown).toMatchObject({ incidentId: storm.incidentId, title: '12 more new exceptions in checkout' });
-    expect((await w.expectOk('list_incidents')).total).toBe(4);
+    expect((await list()).total).toBe(4);
     await w.advance({ minutes: 2 });
     expect(texts()).toHaveLength(4);
     expect(texts()).toContainEqual(expect.stringMatching(/^checkout: \d+ more new exceptions in checkout\nReply ACK/));
@@ -73,11 +81,11 @@ describe('a service that opens more incidents than its limit', () => {
     const group = await w.expectOk('get_exception_group', { groupId: members[0].exceptionGroupId });
     expect(group.triage).toMatchObject({ isNew: true, openIncidentId: storm.incidentId });
 
-    expect(await limitsMet(w, storm.serviceId)).toMatchObject([{ reason: 'too_many_incidents', count: 12 }]);
+    expect(await limitsMet(storm.serviceId)).toMatchObject([{ reason: 'too_many_incidents', count: 12 }]);
   });
 
   test('goes on with the same storm after somebody has given it to others, and pages nobody of before again', async () => {
-    const { w, anna, teamId, flood, texts, storms } = await annaInAFlood();
+    const { anna, teamId, flood, texts, storms } = await annaInAFlood();
     const bram = await w.staff.responder(teamId, 'Bram');
     const other = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [bram.userId] }]);
     await flood(9);
@@ -97,11 +105,11 @@ describe('a service that opens more incidents than its limit', () => {
   });
 
   test('opens separate incidents again after the flood, and the next flood pages again', async () => {
-    const { w, flood, texts, storms } = await annaInAFlood();
+    const { flood, texts, storms, list } = await annaInAFlood();
     await flood(5);
     await w.advance({ minutes: 6 });
     await flood(1);
-    expect((await w.expectOk('list_incidents')).total).toBe(5);
+    expect((await list()).total).toBe(5);
     await w.advance({ minutes: 6 });
     const before = texts().length;
     await flood(5);
@@ -111,23 +119,23 @@ describe('a service that opens more incidents than its limit', () => {
   });
 
   test('still pages for a breach of a metric, and for another policy', async () => {
-    const { w, alert, teamId, flood, storms } = await annaInAFlood();
+    const { alert, teamId, flood, storms, list } = await annaInAFlood();
     const bram = await w.staff.responder(teamId, 'Bram');
     const other = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [bram.userId] }]);
     await flood(10);
     await w.advance({ minutes: 2 });
-    await alertOnExceptions(w, alert.serviceId, other.policyId);
+    await alertOnExceptions(alert.serviceId, other.policyId);
     await flood(3);
     expect(await storms()).toHaveLength(2);
     expect(w.phone.messages.filter(({ to }) => to === bram.phone)).toHaveLength(1);
-    await breach(w, alert, 250);
+    await breach(alert, 250);
     await w.evaluate();
-    const { incidents } = await w.expectOk('list_incidents');
+    const { incidents } = await list();
     expect(incidents[0]).toMatchObject({ kind: 'metric_threshold', ruleId: alert.ruleId, details: { value: 250 } });
   });
 
   test('resolves the storm with all its members, by a person or once its groups are resolved or ignored', async () => {
-    const { w, flood, storms } = await annaInAFlood();
+    const { flood, storms } = await annaInAFlood();
     await flood(5);
     const [storm] = await storms();
     const { members } = await w.expectOk('get_incident', { incidentId: storm.incidentId });
@@ -145,12 +153,13 @@ describe('a service that opens more incidents than its limit', () => {
   });
 
   test('adds breaches of metrics to a storm, each of which ends when its condition does', async () => {
-    const { w, alert, storms } = await annaInAFlood({ incidentsPerService: 1 });
+    const { alert, storms, list } = await annaInAFlood();
     const config = { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 1 };
     const rule = { serviceId: alert.serviceId, kind: 'metric_threshold', escalationPolicyId: alert.policyId, config };
     await w.expectOk('delete_alert_rule', { ruleId: alert.ruleId });
-    for (const name of ['first', 'second', 'third']) await w.expectOk('create_alert_rule', { ...rule, name });
-    await breach(w, alert, 250);
+    for (const name of ['first', 'second', 'third', 'fourth', 'fifth'])
+      await w.expectOk('create_alert_rule', { ...rule, name });
+    await breach(alert, 250);
     await w.evaluate();
     await w.evaluate();
     const [storm] = await storms();
@@ -159,24 +168,24 @@ describe('a service that opens more incidents than its limit', () => {
       kind: 'metric_threshold',
       status: 'triggered',
     });
-    expect((await w.expectOk('list_incidents')).total).toBe(2);
+    expect((await list()).total).toBe(4);
     await w.advance({ seconds: 90 });
-    await breach(w, alert, 1);
+    await breach(alert, 1);
     await w.evaluate();
     await w.advance({ seconds: 40 });
-    await breach(w, alert, 1);
+    await breach(alert, 1);
     await w.evaluate();
     expect((await storms())[0]).toMatchObject({ status: 'triggered' });
     await w.advance({ seconds: 40 });
-    await breach(w, alert, 1);
+    await breach(alert, 1);
     await w.evaluate();
     expect((await storms())[0]).toMatchObject({ status: 'resolved' });
-    expect((await w.expectOk('list_incidents', { status: 'triggered' })).total).toBe(0);
+    expect((await list('triggered')).total).toBe(0);
   });
 });
 
 test('events of more new groups than a service may open are kept in one group, and its ingest status says so', async () => {
-  const { w, alert, flood } = await annaInAFlood();
+  const { alert, flood } = await annaInAFlood();
   await flood(50);
   const { groups } = await w.expectOk('list_exception_groups', { serviceId: alert.serviceId });
   expect(groups).toHaveLength(31);
@@ -184,7 +193,7 @@ test('events of more new groups than a service may open are kept in one group, a
     ({ title }: { title: string }) => title === 'More new exceptions than can be told apart',
   );
   expect(overflow).toMatchObject({ eventCount: 20 });
-  expect(await limitsMet(w, alert.serviceId)).toContainEqual(
+  expect(await limitsMet(alert.serviceId)).toContainEqual(
     expect.objectContaining({ reason: 'too_many_new_groups', count: 20 }),
   );
   expect(await w.metrics()).toContain('tocsin_ingest_refused_this_hour{reason="too_many_new_groups"} 20');

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
 import { type Databases, takeDatabases } from '#test/kit/databases.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { withClickHouse, withPostgres } from '#test/kit/templates.ts';
 
@@ -82,12 +83,14 @@ test('the room of a table that a test has filled is free for the next test', asy
   await databases.release();
 });
 
-test.each([
+const CHANGES = [
   ['a column that may be null', inPostgres('alter table teams alter column name drop not null')],
   ['a column less', inPostgres('alter table teams drop column name cascade')],
   ['a table more', inPostgres('create table more (id int)')],
   ['another column of points', inClickHouse('ALTER TABLE metric_points ADD COLUMN more String')],
-])('databases in which a test has left %s are used by no other', async (_, change) => {
+] as const;
+
+test.each(sweep(CHANGES, 3))('databases in which a test has left %s are used by no other', async (_, change) => {
   const databases = await takeDatabases();
   await change(databases);
   expect(await databases.empty()).toBe(false);
