@@ -63,7 +63,12 @@ describe('a service that opens more incidents than its limit', () => {
     await w.advance({ minutes: 2 });
     await flood(9);
     const [storm] = await storms();
-    expect(storm).toMatchObject({ title: '8 more new exceptions in checkout', occurrences: 8, kind: 'exception' });
+    expect(storm).toMatchObject({
+      title: '8 more new exceptions in checkout',
+      occurrences: 8,
+      kind: 'exception',
+      details: { standsFor: 8 },
+    });
     await flood(4);
     const [grown, ...others] = await storms();
     expect(others).toEqual([]);
