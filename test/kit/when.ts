@@ -1,13 +1,14 @@
 import { onTestFinished, vi } from 'vitest';
 
 import { PeriodicWrite } from '#ingest/periodic_write.ts';
-import type { AppContext } from '#entry/compose.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import type { Database } from '#storage/postgres/database.ts';
 
 /**
  * Resolves once ClickHouse has carried out all deletions that were ordered from it, which the product does not wait for: it
  * carries out one after another, and tells when a last one, of nothing, is done.
  */
-export async function whenDeleted({ clickhouse }: Pick<AppContext, 'clickhouse'>): Promise<void> {
+export async function whenDeleted({ clickhouse }: { readonly clickhouse: ClickHouseClient }): Promise<void> {
   const { layout, database } = clickhouse;
   const result = await clickhouse.query({
     query: `SELECT DISTINCT table FROM ${layout.system('mutations')} WHERE database = '${database}' AND NOT is_done`,
@@ -25,7 +26,7 @@ export async function whenDeleted({ clickhouse }: Pick<AppContext, 'clickhouse'>
  * Watches the transactions of a world from now on; returns what resolves once none is under way: for what is written behind
  * an answer.
  */
-export function watchTransactions({ db }: Pick<AppContext, 'db'>): () => Promise<void> {
+export function watchTransactions({ db }: { readonly db: Database }): () => Promise<void> {
   const open = new Set<Promise<unknown>>();
   const { transaction } = db;
   const watched: typeof transaction = async (...parameters) => {
