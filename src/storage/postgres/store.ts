@@ -141,6 +141,15 @@ export function daysBefore(
   return sql<Temporal.Instant>`${now}::timestamptz - make_interval(hours => 24 * ${days})`;
 }
 
+/** Formats a time as `toTimestamp` does. */
+export function timestamp(at: Expression<Temporal.Instant>): RawBuilder<string> {
+  return timestampOrNull(at).$notNull();
+}
+
+export function timestampOrNull(at: Expression<Temporal.Instant | null>): RawBuilder<string | null> {
+  return sql<string | null>`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
 type ColumnValues = readonly [
   type: 'text' | 'integer' | 'bigint' | 'boolean' | 'bytea' | 'date' | 'json' | 'timestamptz',
   values: readonly unknown[] | Expression<readonly unknown[]>,

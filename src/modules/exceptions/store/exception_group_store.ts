@@ -1,5 +1,3 @@
-import { type Expression, type RawBuilder, sql } from 'kysely';
-
 import { type Fix, type KnownRelease, releaseToResolveIn } from '#modules/exceptions/decide/fix.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
@@ -14,6 +12,8 @@ import {
   PostgresStore,
   type Row,
   rowsChanged,
+  timestamp,
+  timestampOrNull,
   toColumns,
 } from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/entities/exceptions.ts';
@@ -394,13 +394,4 @@ export class ExceptionGroupStore extends PostgresStore {
 function found(group: ExceptionGroupRow | undefined): ExceptionGroupRow {
   if (group === undefined) throw notFound('groupId', 'exception group');
   return group;
-}
-
-/** Formats a time as `toTimestamp` does. */
-function timestamp(at: Expression<Temporal.Instant>): RawBuilder<string> {
-  return timestampOrNull(at).$notNull();
-}
-
-function timestampOrNull(at: Expression<Temporal.Instant | null>): RawBuilder<string | null> {
-  return sql<string | null>`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
