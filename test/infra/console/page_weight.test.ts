@@ -31,7 +31,7 @@ const HEAVY_BYTES_MAX = 265_000;
 
 beforeAll(async () => {
   if (!isConsoleFresh()) await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
-}, 180_000);
+});
 
 const compressedBytes = (file: string): number => {
   const whole = path.join(CONSOLE_FOLDER, file);

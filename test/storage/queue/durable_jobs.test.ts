@@ -28,12 +28,8 @@ const backends = [
 ];
 
 // The gate tries the queue of an installation without Redis.
-describe.each(
-  sweep(
-    backends.filter(({ isAvailable }) => isAvailable),
-    2,
-  ),
-)('a durable job on $name', ({ redisUrl }) => {
+const available = backends.filter(({ isAvailable }) => isAvailable);
+describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
   async function place() {
     const w = await world();
     const prefix = `k_${randomBytes(6).toString('hex')}`;
