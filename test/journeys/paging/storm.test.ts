@@ -29,8 +29,9 @@ async function stormOf(w: StaffedWorld, channels: readonly Channel[] = ['sms']) 
     { afterMinutes: 0, channels, targetUserIds: [anna.userId] },
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },
   ]);
+  const open = async (count: number) => await openMany(w, alert, count);
   const storm = async (count: number) => {
-    const incidentIds = await openMany(w, alert, count);
+    const incidentIds = await open(count);
     await w.runUntilIdle();
     return incidentIds;
   };
@@ -41,6 +42,7 @@ async function stormOf(w: StaffedWorld, channels: readonly Channel[] = ['sms']) 
     w,
     anna,
     bram,
+    open,
     storm,
     entries,
     entriesOf,
@@ -104,16 +106,17 @@ test('storms of several people are counted apart, and each waits its own minute'
     await stormOf(w),
     await stormOf(w),
   ];
-  await both.storm(3);
-  const singles = await single.storm(4);
+  await both.open(3);
+  const singles = await single.open(4);
+  const ended = await allAnswered.open(6);
+  await growing.open(4);
   const partly = await answered.storm(7);
   const queued = (await answered.entries(partly)).flatMap((entry, index) =>
     entry.startsWith('queued') ? [index] : [],
   );
   for (const index of queued.slice(0, 2)) await w.expectOk('acknowledge_incident', { incidentId: partly[index] });
   const { key } = await w.given.user({ role: 'admin' });
-  for (const incidentId of await allAnswered.storm(6)) await w.expectOk('resolve_incident', { incidentId }, { key });
-  await growing.storm(4);
+  for (const incidentId of ended) await w.expectOk('resolve_incident', { incidentId }, { key });
   await w.advance({ seconds: 30 });
   await growing.storm(2);
   expect(growing.texts()).toHaveLength(3);
@@ -179,7 +182,8 @@ test('a digest that fails is tried again, found at the provider, or has failed f
     await stormOf(w),
   ];
   const storms = [];
-  for (const { storm } of [busy, stopped, undelivered, after, before]) storms.push(await storm(6));
+  for (const { open } of [busy, stopped, undelivered, after, before]) storms.push(await open(6));
+  await w.runUntilIdle();
   const [ofBusy, ofStopped, , ofAfter, ofBefore] = storms;
   w.phone.addFault({ kind: 'http_error', status: 429, code: 20429, number: busy.anna.phone, times: 2 });
   await w.phone.reply({ from: stopped.anna.phone, body: 'STOP' });
