@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { ACCOUNT_OPERATIONS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { actName, sameActs } from '#modules/audit/decide/act_names.ts';
@@ -78,50 +77,62 @@ test('every action has a file of its name', () => {
   expect(ACTIONS.map(({ name }) => name).filter((name) => !files.has(name))).toEqual([]);
 });
 
-/** A copy of the server's sources, with one line added as the README of kernel says. */
-function withLine(file: string, before: string, line: string): string {
-  const copy = mkdtempSync(path.join(os.tmpdir(), 'adding-'));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
-  const isNeeded = (name: string) => !/^src\/(?:docs|console)/.test(path.relative(ROOT, name));
-  for (const name of ['src', 'package.json', 'README.md', 'infra/release/settings_table.ts']) {
-    mkdirSync(path.dirname(path.join(copy, name)), { recursive: true });
-    cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, filter: isNeeded });
-  }
-  symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
-  const text = readFileSync(path.join(copy, file), 'utf8');
-  expect(text.split(before)).toHaveLength(2);
-  writeFileSync(
-    path.join(copy, file),
-    text.replace(before, () => `${line}\n${before}`),
-  );
-  return copy;
-}
+/** Lines that are added to the sources as the README of kernel says, each before another one. */
+const ADDED = {
+  'src/kernel/errors.ts': ['  out_of_stock: 409,', '  payload_too_large: 413,'],
+  'src/kernel/config.ts': [
+    "  greeting: optionalText('GREETING', '^.{1,9}$', 'a few letters', 'said to newcomers', { unset: 'nothing' }),",
+    '  dataDir: setting({',
+  ],
+} as const;
 
-const runIn = (folder: string, ...args: readonly string[]): string =>
-  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+const PRELOADED = `
+  import { registerHooks } from 'node:module';
+  const added = ${JSON.stringify(Object.entries(ADDED))};
+  registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      const [, lines] = added.find(([file]) => url.endsWith('/' + file)) ?? [];
+      if (lines === undefined) return loaded;
+      const [line, before] = lines;
+      const source = String(loaded.source).replace(before, () => line + '\\n' + before);
+      return { ...loaded, source };
+    },
+  });`;
+
+const PROGRAM = `
+  import { loadConfig } from '#entry/config.ts';
+  import { PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
+  import { rpcCodeOf } from '#ingest/protocols/otlp_metrics.ts';
+  import { AppError } from '#kernel/errors.ts';
+  import { readFileSync } from 'node:fs';
+  import { withSettingsTable } from './infra/release/settings_table.ts';
+  const { status } = new AppError('out_of_stock', 'none is left');
+  const isShown = PROBLEM_SCHEMA.properties.code.enum.includes('out_of_stock');
+  const readme = withSettingsTable(readFileSync('README.md', 'utf8'));
+  const { greeting } = loadConfig({ GREETING: 'hello' });
+  console.log(JSON.stringify({ error: [status, isShown, rpcCodeOf('out_of_stock')], readme, greeting }));`;
+
+/** What a process tells whose sources have the lines. */
+let told: { readonly error: unknown; readonly readme: string; readonly greeting: unknown };
+
+beforeAll(() => {
+  for (const [file, [, before]] of Object.entries(ADDED)) {
+    const parts = readFileSync(path.join(ROOT, file), 'utf8').split(before);
+    if (parts.length !== 2) throw new Error(`${file} has not one place for the line`);
+  }
+  const preload = ['--import', `data:text/javascript,${encodeURIComponent(PRELOADED)}`];
+  const args = [...preload, '--input-type=module', '--eval', PROGRAM];
+  told = JSON.parse(execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' }));
+});
 
 test('an error code takes one line: its status, its place in the reference and in answers to OpenTelemetry follow', () => {
-  const copy = withLine('src/kernel/errors.ts', '  payload_too_large: 413,', '  out_of_stock: 409,');
-  const program = `
-    import { AppError } from '#kernel/errors.ts';
-    import { PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
-    import { rpcCodeOf } from '#ingest/protocols/otlp_metrics.ts';
-    const { status } = new AppError('out_of_stock', 'none is left');
-    const isShown = PROBLEM_SCHEMA.properties.code.enum.includes('out_of_stock');
-    console.log(JSON.stringify([status, isShown, rpcCodeOf('out_of_stock')]));`;
-  expect(JSON.parse(runIn(copy, '--input-type=module', '--eval', program))).toEqual([409, true, 3]);
+  expect(told.error).toEqual([409, true, 3]);
 });
 
 test('a setting takes one entry: its row in the README and its value follow', () => {
-  const entry =
-    "  greeting: optionalText('GREETING', '^.{1,9}$', 'a few letters', 'said to newcomers', { unset: 'nothing' }),";
-  const copy = withLine('src/kernel/config.ts', '  dataDir: setting({', entry);
-  runIn(copy, 'infra/release/settings_table.ts');
-  expect(readFileSync(path.join(copy, 'README.md'), 'utf8')).toContain('| `GREETING` | nothing | said to newcomers |');
-  const program = `
-    import { loadConfig } from '#entry/config.ts';
-    console.log(loadConfig({ GREETING: 'hello' }).greeting);`;
-  expect(runIn(copy, '--input-type=module', '--eval', program)).toBe('hello\n');
+  expect(told.readme).toContain('| `GREETING` | nothing | said to newcomers |');
+  expect(told.greeting).toBe('hello');
 });
 
 /** Names of changes for people, each with the actions and operations that make it. */

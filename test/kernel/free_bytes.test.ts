@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { freeBytes, garbageCollector, ownMemoryOf, ThreadGarbage } from '#kernel/free_bytes.ts';
+import { freeBytes, ownMemoryOf, ThreadGarbage } from '#kernel/free_bytes.ts';
 
 test('large bytes are given back at once, in every view of them', () => {
   const bytes = Buffer.alloc(1_000_000, 1);
@@ -47,17 +47,4 @@ test('a thread collects its garbage once there is enough of it, and counts from 
     return collected;
   };
   expect([30, 27, 28, 27].map((mebibytes) => lookAt(mebibytes * mebibyte))).toEqual([1, 1, 2, 2]);
-});
-
-test('the collector of a process collects', () => {
-  const garbage = new WeakRef({});
-  const collect = garbageCollector();
-  return new Promise<void>((resolve) => {
-    // What a turn of the event loop has looked at stays until its end.
-    setImmediate(() => {
-      collect();
-      expect(garbage.deref()).toBeUndefined();
-      resolve();
-    });
-  });
 });

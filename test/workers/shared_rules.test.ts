@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -63,12 +63,17 @@ function startProcess(w: StaffedWorld, shares: Happenings<void>): Process {
 /** Every rule is over its threshold. */
 async function breached(w: StaffedWorld): Promise<Set<string>> {
   const { serviceId } = await w.given.service();
-  const ruleIds = new Set<string>();
-  for (let index = 0; index < RULES; index += 1) {
-    const config = { metricName: `metric_${index}`, comparator: '>', threshold: 1, windowMinutes: 15 };
-    const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config };
-    ruleIds.add((await w.expectOk('create_alert_rule', rule)).ruleId);
-  }
+  const config = { metricName: 'metric_0', comparator: '>', threshold: 1, windowMinutes: 15 };
+  const rule = { serviceId, name: 'Rule 0', kind: 'metric_threshold', config };
+  const { ruleId } = await w.expectOk('create_alert_rule', rule);
+  const others = Array.from({ length: RULES - 1 }, () => newId('rule'));
+  await w.context.db.sql.run(
+    `insert into alert_rules select (jsonb_populate_record(r, jsonb_build_object('id', other.id, 'name', 'Rule ' || nth,
+       'config', r.config::jsonb || jsonb_build_object('metricName', 'metric_' || nth)))).*
+     from alert_rules r, unnest($2::text[]) with ordinality as other(id, nth) where r.id = $1`,
+    [ruleId, others],
+  );
+  const ruleIds = new Set([ruleId, ...others]);
   const points = Array.from({ length: RULES }, (_, index) => ({
     name: `metric_${index}`,
     at: w.clock.now(),
@@ -93,6 +98,10 @@ async function whenShared(
 }
 
 test('rules are shared by live workers; those of one that dies or stops are taken over, and each incident opens once', async () => {
+  const wait = setTimeout;
+  // Twice a second is twenty times.
+  vi.stubGlobal('setTimeout', (work: () => void, ms = 0) => wait(work, ms / 10));
+  onTestFinished(() => void vi.unstubAllGlobals());
   const w = await staffedWorld({ settings: { incidentsPerService: 0 } });
   const ruleIds = await breached(w);
   const evaluations = happenings();

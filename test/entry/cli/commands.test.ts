@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { givenPerson } from '#test/kit/programs/browser.ts';
-import { tocsin, tocsinWith } from '#test/kit/programs/command_line.ts';
+import { runCommand, tocsin, tocsinWith } from '#test/kit/programs/command_line.ts';
 import { world, type World } from '#test/kit/world.ts';
 
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
@@ -22,6 +22,9 @@ async function auditOfCommands(w: World, orgId: string) {
     [orgId],
   );
 }
+
+/** The process of all calls starts. */
+beforeAll(() => runCommand({ args: ['--version'], env: {}, input: '' }));
 
 test('a key with all permissions may do all, and one that could do nothing is refused', async () => {
   const w = await world();

@@ -66,7 +66,7 @@ describe('parameters', () => {
   });
 
   test('are not mixed up between queries that run at the same time', async () => {
-    const numbers = Array.from({ length: 100 }, (_, index) => index);
+    const numbers = Array.from({ length: 30 }, (_, index) => index);
     const answers = await Promise.all(
       numbers.map(async (number) => rowsOf('SELECT {number:UInt32} AS number, sleep(0.01) AS nap', { number })),
     );
@@ -177,7 +177,7 @@ describe('inserts', () => {
   test('are written to a table by one insert at a time', async () => {
     await client.command({ query: 'CREATE OR REPLACE TABLE slow (id UInt64) ENGINE = MergeTree ORDER BY id' });
     await client.command({
-      query: `CREATE MATERIALIZED VIEW slow_copy ENGINE = Memory AS SELECT id, sleepEachRow(0.3) AS slept FROM slow`,
+      query: `CREATE MATERIALIZED VIEW slow_copy ENGINE = Memory AS SELECT id, sleepEachRow(0.1) AS slept FROM slow`,
     });
     const running = () =>
       single(`SELECT toUInt32(count()) FROM system.processes WHERE query LIKE 'INSERT INTO slow%'`) as Promise<number>;
@@ -246,7 +246,7 @@ describe('requests', () => {
 
 describe('results', () => {
   test('are the same streamed and whole', async () => {
-    const query = `SELECT number, toString(number) || '"\t''\n,' AS text FROM numbers(200000)`;
+    const query = `SELECT number, toString(number) || '"\t''\n,' AS text FROM numbers(70000)`;
     for (const format of ['JSONEachRow', 'JSONCompactEachRow', 'CSV', 'TabSeparated', 'RowBinary']) {
       const streamed = await (await post(`${query} FORMAT ${format}`, '')).bytes();
       const whole = await (await post(`SELECT * FROM (${query}) FORMAT ${format}`, '')).bytes();
@@ -255,8 +255,8 @@ describe('results', () => {
   });
 
   test('in the JSON format are one document', async () => {
-    const answer = await client.query({ query: 'SELECT number FROM numbers(150000)', format: 'JSON' });
-    expect((await answer.json<{ number: number }>()).data).toHaveLength(150_000);
+    const answer = await client.query({ query: 'SELECT number FROM numbers(70000)', format: 'JSON' });
+    expect((await answer.json<{ number: number }>()).data).toHaveLength(70_000);
   });
 
   test('queries that fail in the middle raise the error while they are read', async () => {

@@ -2,7 +2,9 @@ import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 
 import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
+import type { AnyOperation } from '#actions/action_context.ts';
 import { runAction } from '#actions/run_action.ts';
+import { AppError } from '#kernel/errors.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildConsoleFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
@@ -19,9 +21,9 @@ const kindOf = (id: string): string => id.slice(0, id.indexOf('_'));
 /**
  * Answers that come before an id is looked for: that nobody has changed the window, or the effect that it would have.
  */
-const TOLD_FIRST = new Map<string, readonly [number, string | undefined]>([
-  ['update_maintenance ruleId', [409, 'conflict']],
-  ['preview_maintenance maintenanceId', [200, undefined]],
+const TOLD_FIRST = new Map<string, string>([
+  ['update_maintenance ruleId', 'conflict'],
+  ['preview_maintenance maintenanceId', 'done'],
 ]);
 
 /** Fields that are given in place of others, so that no example has both. */
@@ -51,11 +53,26 @@ const invoke = (browser: Browser, name: string, body: unknown) =>
 const holds = (role: Role, permission: string): boolean =>
   [...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]].some((held) => held === permission);
 
-/** The highest role without the permission, the lowest with it, and in the gate one other in turn, else all. */
-function rolesToTry(permission: string, turn: number): ReadonlySet<Role> {
-  const edge = [ROLES.find((role) => !holds(role, permission)), ROLES.findLast((role) => holds(role, permission))];
-  return new Set([...edge.filter((role) => role !== undefined), ...sweep(ROLES, ROLES.length, turn % ROLES.length)]);
+/** The highest role without the permission, and the lowest with it. */
+const edgesOf = (permission: string): Role[] =>
+  [ROLES.find((role) => !holds(role, permission)), ROLES.findLast((role) => holds(role, permission))].filter(
+    (role) => role !== undefined,
+  );
+
+/** What the operation answers to somebody of the role, without HTTP: its code and sentence, or that it is done. */
+async function outcomeOf(operation: AnyOperation, role: Role, body: unknown, requestId = 'req_test') {
+  const caller = memberCaller(w.orgId, w.owner.userId, role);
+  try {
+    const result = await runAction(w.context.actions, operation, caller, body, { requestId, address: null });
+    return { code: 'done', result };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { code: error.code, result: [error.message, error.faults] };
+  }
 }
+
+const auditedIn = async (requestId: string) =>
+  await w.context.db.sql.rows('select action, result, via from audit_log where request_id = $1', [requestId]);
 
 const nowhere = await outsider.post('/organizations/org_01h455vb4pex5vsknk084sn02q/actions/list_teams', {});
 
@@ -64,31 +81,42 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
   const turn = CONSOLE_OPERATIONS.indexOf(operation);
 
   test('is for those whose role has its permission, and a refused change is audited', async () => {
-    for (const role of rolesToTry(permission, turn)) {
-      // A body that is no object: callers with the permission get 400, and nothing changes.
+    const refused = effect === 'read' ? [] : [{ action: name, result: 'forbidden', via: 'console' }];
+    // A body that is no object: callers with the permission are told so, and nothing changes.
+    for (const role of edgesOf(permission)) {
+      const requestId = `req_${name}_${role}`;
+      const { code } = await outcomeOf(operation, role, [], requestId);
+      expect(code, role).toBe(holds(role, permission) ? 'invalid_input' : 'forbidden');
+      expect(await auditedIn(requestId), role).toEqual(code === 'forbidden' ? refused : []);
+    }
+    // Requests take ten times as long: in the gate one for each operation, by each role in turn.
+    for (const role of sweep(ROLES, ROLES.length, turn % ROLES.length)) {
       const answer = await invoke(browsers[role], name, []);
       expect(answer.status, role).toBe(holds(role, permission) ? 400 : 403);
-      if (answer.status === 400) continue;
-      const audited = await w.context.db.sql.rows('select action, result, via from audit_log where request_id = $1', [
-        answer.body.requestId,
-      ]);
-      expect(audited, role).toEqual(effect === 'read' ? [] : [{ action: name, result: 'forbidden', via: 'console' }]);
+      const audited = answer.status === 403 ? await auditedIn(answer.body.requestId) : refused;
+      expect(audited, role).toEqual(refused);
     }
   });
 
   test('is nothing to somebody of another organization, and refused to a page of another origin', async () => {
     const path = `/organizations/${w.orgId}/actions/${name}`;
-    const foreign = await outsider.post(path, {});
-    expect(foreign).toMatchObject({ status: 404, body: { code: 'not_found' } });
-    expect({ ...foreign.body, requestId: '' }).toEqual({ ...nowhere.body, requestId: '' });
-    for (const origin of sweep(FOREIGN_ORIGINS, FOREIGN_ORIGINS.length, turn % FOREIGN_ORIGINS.length)) {
-      const answer = await browsers.owner.ask('POST', path, { origin, body: {} });
-      expect(answer, String(origin)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-    }
+    const ways = [
+      async () => {
+        const foreign = await outsider.post(path, {});
+        expect(foreign).toMatchObject({ status: 404, body: { code: 'not_found' } });
+        expect({ ...foreign.body, requestId: '' }).toEqual({ ...nowhere.body, requestId: '' });
+      },
+      ...FOREIGN_ORIGINS.map((origin) => async () => {
+        const answer = await browsers.owner.ask('POST', path, { origin, body: {} });
+        expect(answer, String(origin)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      }),
+      async () => expect((await ask(w, name)).body.code).toBe('unknown_action'),
+    ];
+    // Decided for every operation alike, so that the gate tries each operation by one way in turn.
+    for (const tryWay of sweep(ways, ways.length, turn % ways.length)) await tryWay();
   });
 
   test('is offered by the console alone', async () => {
-    expect((await ask(w, name)).body.code).toBe('unknown_action');
     const caller = {
       orgId: w.orgId,
       actor: { kind: 'system' },
@@ -107,15 +135,19 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     const fields = Object.keys(input.properties).filter((field) => !IN_PLACE_OF_OTHERS.has(`${name} ${field}`));
     expect(Object.keys(operation.example as object).toSorted()).toEqual(fields.toSorted());
     const faulty = faultyBodies(input, exampleBody(operation, fixture));
-    for (const { fault, path, body } of sweep(faulty, 3)) {
+    for (const { fault, path, body } of sweep(faulty, 5, turn % 5)) {
       const run = runOperation(w, operation, owner, JSON.parse(body));
       await expect(run, `${fault} at ${path}: ${body}`).rejects.toMatchObject({
         code: 'invalid_input',
         faults: [{ path }],
       });
     }
-    // Requests take ten times as long: one for each operation, and one for each kind of fault.
-    for (const { fault, path, body } of faulty.filter(({ fault }, index) => index === 0 || !sentFaults.has(fault))) {
+    // Requests take ten times as long: one for each kind of fault, and in the gate for each fourth operation.
+    const sent = new Set([
+      ...sweep(faulty.slice(0, 1), 4, turn % 4),
+      ...faulty.filter(({ fault }) => !sentFaults.has(fault)),
+    ]);
+    for (const { fault, path, body } of sent) {
       sentFaults.add(fault);
       const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, { text: body });
       const description = `${fault} at ${path}: ${body} answered ${answer.text}`;
@@ -128,16 +160,13 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     const text = JSON.stringify(body);
     for (const [kind, id] of Object.entries(fixture)) {
       if (!text.includes(`"${id}"`)) continue;
-      const answers = [];
+      const outcomes = [];
       for (const other of [`${kindOf(id)}_00000000000000000000000000`, theirs[kind as keyof Fixture]]) {
-        answers.push(await invoke(browsers.owner, name, JSON.parse(text.replaceAll(id, other))));
+        outcomes.push(await outcomeOf(operation, 'owner', JSON.parse(text.replaceAll(id, other))));
       }
-      for (const { status, body: problem } of answers) {
-        const expected = TOLD_FIRST.get(`${name} ${kind}`) ?? [404, 'not_found'];
-        expect([status, problem.code], `${kind}: ${problem.detail}`).toEqual(expected);
-      }
-      const [first, second] = answers.map(({ body: problem }) => ({ ...problem, requestId: '' }));
-      expect(second).toEqual(first);
+      const [first, second] = outcomes;
+      expect(first, kind).toMatchObject({ code: TOLD_FIRST.get(`${name} ${kind}`) ?? 'not_found' });
+      expect(second, kind).toEqual(first);
     }
   });
 
@@ -149,8 +178,8 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
       if (foreign === undefined) throw new Error(`the fixture makes nothing of the kind of ${id}`);
       const [first, second] = await Promise.all(
         [`${kindOf(id)}_00000000000000000000000000`, foreign].map(async (other) => {
-          const { status, body } = await invoke(browsers.owner, name, JSON.parse(text.replaceAll(id, other)));
-          return [status, JSON.stringify({ ...body, requestId: '' }).replaceAll(other, id)];
+          const outcome = await outcomeOf(operation, 'owner', JSON.parse(text.replaceAll(id, other)));
+          return JSON.stringify(outcome).replaceAll(other, id);
         }),
       );
       expect(second).toEqual(first);
@@ -168,17 +197,17 @@ const READS = CONSOLE_OPERATIONS.filter(({ effect }) => effect === 'read').map(
   (operation) => [operation.name, operation] as const,
 );
 
-test.each(READS)('%s names nothing of another organization in its answers', async (name, operation) => {
+test.each(READS)('%s names nothing of another organization in its answers', async (_name, operation) => {
   const ids = Object.values(theirs).filter((id) => !Object.values(fixture).includes(id));
   // A list without a filter is of everything that the organization has.
   for (const asked of [exampleBody(operation, fixture), {}]) {
-    const text = JSON.stringify((await invoke(browsers.owner, name, asked)).body);
+    const text = JSON.stringify(await outcomeOf(operation, 'owner', asked));
     expect(ids.filter((id) => text.includes(id))).toEqual([]);
   }
 });
 
 test('nothing is for somebody who is not signed in', async () => {
-  for (const { name } of CONSOLE_OPERATIONS) {
+  for (const { name } of sweep(CONSOLE_OPERATIONS, 9)) {
     expect((await invoke(openBrowser(w), name, {})).status, name).toBe(401);
   }
 });
