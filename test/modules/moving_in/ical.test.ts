@@ -199,7 +199,7 @@ describe('a feed', () => {
   });
 });
 
-const FEEDS = sweep(Array.from({ length: 400 }), 20).length;
+const FEEDS = sweep(Array.from({ length: 400 }), 50).length;
 
 test(`${FEEDS} random feeds say the same as another reader of RFC 5545 at every change`, () => {
   const random = randomOf(42);

@@ -9,7 +9,7 @@ import { Temporal } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 
 /** `MOVE_IN_CASES=300` compares as many schedules of each tool. */
-const CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(200));
+const CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(200, 40));
 const SAMPLES = 120;
 const DAY_MS = 86_400_000;
 const WEEK_MINUTES = 10_080;
@@ -324,5 +324,5 @@ test.each(
     }
   }
   expect(wrong.slice(0, 3)).toEqual([]);
-  expect(compared).toBeGreaterThanOrEqual(SAMPLES);
+  expect(compared).toBeGreaterThanOrEqual(SAMPLES / 2);
 });

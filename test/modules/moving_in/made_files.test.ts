@@ -10,7 +10,7 @@ import { randomOf } from '#test/modules/moving_in/random_answers.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 
 /** `MOVE_IN_CASES=5000` tries as many made files. */
-const MADE_CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(2_000));
+const MADE_CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(2_000, 60));
 
 /** Checks that each item stands in the report once, and that whatever is not the same says why. */
 function expectWholeReport({ read: counts, items }: MoveInReport): void {

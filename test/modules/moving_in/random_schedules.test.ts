@@ -5,7 +5,7 @@ import { read } from '#test/modules/moving_in/answers.ts';
 import { randomAnswers, randomOf } from '#test/modules/moving_in/random_answers.ts';
 
 /** `MOVE_IN_CASES=1000` compares as many schedules of each tool, `MOVE_IN_SEED` others. */
-const CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(120));
+const CASES = Number(process.env['MOVE_IN_CASES'] ?? slowRuns(120, 40));
 const SEED = Number(process.env['MOVE_IN_SEED'] ?? 20_261_128);
 
 test(`${CASES} random schedules of each tool say the same as a walk by its rules at every minute`, () => {

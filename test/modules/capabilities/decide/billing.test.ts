@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -81,7 +81,7 @@ test('each month of use is charged exactly once, whatever the order of enabling,
       expect(used.flatMap(([from, to]) => gapsIn(ledger, from, to))).toEqual([]);
       expect(new Set(ledger.map(({ amountCents, currency }) => `${amountCents} ${currency}`)).size).toBeLessThan(2);
     }),
-    { numRuns: 500 },
+    { numRuns: slowRuns(2_000) },
   );
 });
 
@@ -96,7 +96,7 @@ test('when renewals run does not change what is charged', () => {
         expect(play(start, others).ledger.map(textOf)).toEqual(ledger.map(textOf));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: slowRuns(2_000) },
   );
 });
 

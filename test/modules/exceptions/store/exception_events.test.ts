@@ -125,7 +125,7 @@ test('events that meet conditions are those of which the rules on new exceptions
       const met = events.filter((event) => meetsConditions({ ...wanted, withText: null }, { ...event, title: '' }));
       expect(counted.get(scope.groupId)?.events ?? 0).toBe(met.length);
     }),
-    { numRuns: slowRuns(1_000) },
+    { numRuns: slowRuns(1_000, 60) },
   );
 });
 
@@ -192,7 +192,7 @@ test('a replay of rates finds each rise over a limit, as counting minute by minu
       });
       expect(found).toEqual(counted);
     }),
-    { numRuns: slowRuns(240), endOnFailure: true },
+    { numRuns: slowRuns(240, 60), endOnFailure: true },
   );
 });
 

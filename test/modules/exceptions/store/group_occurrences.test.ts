@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { beforeEach, expect, test } from 'vitest';
 
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
@@ -79,7 +79,7 @@ test('first and last seen, the worst level and both releases do not depend on th
       expect(stored.firstRelease).toBe(`build-${Math.max(...agos)}`);
       expect(stored.lastRelease).toBe(`build-${Math.min(...agos)}`);
     }),
-    { numRuns: 40 },
+    { numRuns: slowRuns(200) },
   );
 });
 

@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -141,5 +141,6 @@ test('however often an incident changes hands, a step that it keeps has the numb
         expect(stepAfter(steps, first)).toBe(next === null ? null : first + next);
       }
     }),
+    { numRuns: slowRuns(300) },
   );
 });

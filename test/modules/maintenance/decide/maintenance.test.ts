@@ -183,7 +183,7 @@ test('the next maintenance is in effect when it begins, and none is in effect be
       expect(quietUntil([one], from) !== null).toBe(isNow);
       expect(next === null || quietUntil([one], next.startsAt) !== null).toBe(true);
     }),
-    { numRuns: 1_000 },
+    { numRuns: slowRuns(4_000) },
   );
 });
 
@@ -217,7 +217,7 @@ test('what was found out about one instant changes nothing for another', () => {
         }
       },
     ),
-    { numRuns: slowRuns(500) },
+    { numRuns: slowRuns(500, 40) },
   );
 });
 

@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 
@@ -157,7 +157,7 @@ test('parseSelector reads back what formatSelector writes', () => {
       const selector = { name, matchers: given };
       expect(parseSelector(formatSelector(selector))).toEqual(selector);
     }),
-    { numRuns: 1000 },
+    { numRuns: slowRuns(4_000) },
   );
 });
 
@@ -197,7 +197,7 @@ test('any text is read or refused with a sentence, never more', () => {
       const again = typeof outcome === 'string' ? outcome : outcomeOf(formatSelector(outcome));
       expect(again).toEqual(outcome);
     }),
-    { numRuns: 3000 },
+    { numRuns: slowRuns(6_000) },
   );
 });
 

@@ -6,9 +6,10 @@ import { doubleOnCallFinder } from '#modules/policies/decide/double_duty.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { walker } from '#test/modules/schedules/decide/layer_walk.ts';
 import { randomOf, randomSchedule } from '#test/modules/schedules/decide/random_schedule.ts';
+import { slowRuns } from '#test/kit/properties.ts';
 
 /** `LAYER_CASES=10000` walks as many, `LAYER_SEED` others. */
-const CASES = Number(process.env.LAYER_CASES ?? 10);
+const CASES = Number(process.env.LAYER_CASES ?? slowRuns(100, 25));
 const SEED = Number(process.env.LAYER_SEED ?? 20_261_129);
 
 const MINUTE_MS = 60_000;

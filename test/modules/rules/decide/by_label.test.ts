@@ -48,7 +48,7 @@ test('every value that breaches is judged by itself or in the rest, an open one 
       expect(rest?.breaching ?? 0).toBe(breachingInRest.length);
       expect(rest === undefined).toBe(inRest.length === 0 && sent.length > 0);
     }),
-    { numRuns: 2_000 },
+    { numRuns: slowRuns(6_000) },
   );
 });
 
@@ -106,7 +106,7 @@ test('a replay by label opens and closes for each value what a replay of that va
         expect(inOrder(finish(steps))).toEqual(inOrder(apart));
       },
     ),
-    { numRuns: slowRuns(10_000) },
+    { numRuns: slowRuns(10_000, 60) },
   );
   expect(opened).toBeGreaterThan(100);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import { judgedValue, windowsOfRule } from '#modules/rules/decide/judged_value.ts';
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 
 const isBeyond = {
   '>': (a: number, b: number) => a > b,
@@ -42,7 +42,7 @@ test('a rule with two windows breaches exactly where each of them does, with eno
       const isBreached = isKnown && each.every((one) => isBeyond[comparator](one, threshold));
       expect(judged !== null && isBeyond[comparator](judged, threshold)).toBe(isBreached);
     }),
-    { numRuns: 2_000 },
+    { numRuns: slowRuns(6_000) },
   );
 });
 

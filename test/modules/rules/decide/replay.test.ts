@@ -16,7 +16,7 @@ import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { type ReplayedIncident, replayRule, replayRuleInSteps } from '#modules/rules/decide/replay.ts';
 import { slideWindow } from '#modules/metrics/decide/sliding_windows.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import { beyondLinear, countWork } from '#test/kit/counting/count_work.ts';
+import { beyondBound } from '#test/kit/counting/count_work.ts';
 import { aggregateOnce, type Sample } from '#test/kit/metrics/aggregate_model.ts';
 import { restsOf } from '#test/kit/counting/rests.ts';
 import { windowPartsOf } from '#test/kit/metrics/window_parts.ts';
@@ -90,10 +90,10 @@ test('a replay opens and resolves exactly what the evaluation of the rule, minut
       seen.opened += replayed.length;
       seen.resolved += replayed.filter(({ closedAt }) => closedAt !== null).length;
     }),
-    { numRuns: slowRuns(10_000) },
+    { numRuns: slowRuns(10_000, 50) },
   );
-  expect(seen.opened).toBeGreaterThan(100);
-  expect(seen.resolved).toBeGreaterThan(25);
+  expect(seen.opened).toBeGreaterThan(40);
+  expect(seen.resolved).toBeGreaterThan(10);
 });
 
 test('sums that grow beyond the range of numbers leave nothing behind', () => {
@@ -112,10 +112,8 @@ test('sums that grow beyond the range of numbers leave nothing behind', () => {
 const WORK_OF_EVALUATION_MAX = 100;
 
 test('a replay takes a step for each evaluation, each with as little work as follows a finger', async () => {
-  const workloads = import.meta.resolve('./replay_workloads.ts');
-  expect(await beyondLinear(workloads, 1_440)).toEqual([]);
-  const counts = await countWork(workloads, [7 * 1_440]);
-  expect(counts.get('a replay of minutes')![0]).toBeLessThan(7 * 1_440 * WORK_OF_EVALUATION_MAX);
+  const days = { size: 7 * 1_440, free: 0, each: WORK_OF_EVALUATION_MAX };
+  expect(await beyondBound(import.meta.resolve('./replay_workloads.ts'), days)).toEqual([]);
 });
 
 test('a replay rests after each evaluation, so that others have their turn', () => {

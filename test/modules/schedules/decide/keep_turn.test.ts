@@ -7,6 +7,7 @@ import { Temporal } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 import { ANNA, at, BRAM, CHLOE, DIRK, everybody } from '#test/modules/schedules/decide/given_rotation.ts';
 import { randomOf } from '#test/modules/schedules/decide/random_schedule.ts';
+import { slowRuns } from '#test/kit/properties.ts';
 
 const ZONE = 'Europe/Amsterdam';
 const clock = new ZoneClock(ZONE);
@@ -80,7 +81,7 @@ describe('a change of a layer', () => {
       unit: pick<RotationUnit>(['hours', 'days', 'weeks', 'months']),
     });
     const turns = () => Array.from({ length: 1 + Math.floor(random() * 4) }, people);
-    for (let index = 0; index < 500; index += 1) {
+    for (let index = 0; index < slowRuns(2_000); index += 1) {
       const startsAt = NOW.subtract({ minutes: Math.floor(random() * 90 * 1440) });
       const given = layerOf(turns(), { startsAt, rotation: length() });
       const after = layerOf(turns(), { startsAt, rotation: length() });
@@ -102,7 +103,7 @@ test('the copy of a layer has on call whose turn follows in it, at every instant
   const below = (count: number) => Math.floor(random() * count);
   const people = [ANNA, BRAM, CHLOE, DIRK];
   const someTurns = () => Array.from({ length: 1 + below(4) }, (_, place) => [people[place]!]);
-  for (let index = 0; index < 300; index += 1) {
+  for (let index = 0; index < slowRuns(1_200); index += 1) {
     const unit = (['hours', 'days', 'weeks', 'months'] as RotationUnit[])[below(4)]!;
     const before = layerOf(someTurns(), { rotation: { every: 1 + below(3), unit } });
     const edited = keepTurn(before, { ...before, turns: someTurns().map((userIds) => ({ userIds })) }, clock, NOW);

@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { type Override, overrideAt, overrideLayer } from '#modules/schedules/decide/overrides.ts';
@@ -204,7 +204,7 @@ describe('the layers of a schedule', () => {
           }
         },
       ),
-      { numRuns: 30 },
+      { numRuns: slowRuns(200) },
     );
   });
 
@@ -233,7 +233,7 @@ describe('the layers of a schedule', () => {
           expect(next === null || takesOver !== before).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: slowRuns(1_000) },
     );
   });
 

@@ -63,7 +63,7 @@ describe('the rotation against a reference that walks from hand-over to hand-ove
           expect(limitsOf(turnAt(rotation, instant, isPresent))).toEqual(limitsIn(stretches, instant));
         }
       }),
-      { numRuns: slowRuns(1_000) },
+      { numRuns: slowRuns(1_000, 60) },
     );
   });
 
@@ -83,7 +83,7 @@ describe('the rotation against a reference that walks from hand-over to hand-ove
           expect(turnAt(rotation, turn.since, isPresent)).toEqual(turn);
         }
       }),
-      { numRuns: slowRuns(600) },
+      { numRuns: slowRuns(600, 60) },
     );
   });
 });
@@ -113,7 +113,7 @@ describe('the rotation against a reference that watches the clock on the wall, h
         }
         expect(differing).toEqual([]);
       }),
-      { numRuns: 5 },
+      { numRuns: slowRuns(20, 10) },
     );
   });
 });

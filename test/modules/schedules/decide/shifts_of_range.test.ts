@@ -123,7 +123,7 @@ describe('what changes hands', () => {
           expect(isAtOrBefore(changes[index - 1]?.until ?? from, since)).toBe(true);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: slowRuns(400) },
     );
   });
 
@@ -140,7 +140,7 @@ describe('what changes hands', () => {
         );
         expect(changedShifts(shifts, shifts, from, to)).toEqual([]);
       }),
-      { numRuns: 30 },
+      { numRuns: slowRuns(200) },
     );
   });
 });
@@ -157,6 +157,6 @@ test('somebody is on call throughout a time when they are at each of its minutes
       );
       expect(onCallThroughout(shifts, { userId, startAt, endAt })).toBe(isAlways ? 'alone' : 'no');
     }),
-    { numRuns: 150 },
+    { numRuns: slowRuns(600) },
   );
 });
