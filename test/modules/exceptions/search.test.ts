@@ -55,24 +55,23 @@ const found = async (query: string, fields: object = {}): Promise<string[]> =>
     .map(({ title }: { title: string }) => title.split(':')[0])
     .sort();
 
-/** Stores an event whole: what arrives in tests has fewer fields than clients send. */
-async function store(type: string, overrides: Partial<ExceptionEvent>, filename = 'src/app.ts'): Promise<void> {
+/** An event as it is stored: what arrives in tests has fewer fields than clients send. */
+function stored(type: string, overrides: Partial<ExceptionEvent>, filename = 'src/app.ts'): ExceptionEvent {
   const event = eventAt(w, overrides);
   const [exception] = event.exceptions;
   const frames = exception!.frames.map((frame) => ({ ...frame, filename }));
-  await groupAndStore(w, serviceId, [{ ...event, exceptions: [{ ...exception!, type, frames }] }]);
+  return { ...event, exceptions: [{ ...exception!, type, frames }] };
 }
 
 test('exceptions are found by what one of their events says', async () => {
-  await store('Alpha', { ...user('42', 'ann@example.com'), environment: 'production', release: '1.2.0' });
-  await store('Alpha', { ...user('43'), environment: 'staging', release: '1.3.0' });
-  await store('Beta', { ...user('43'), environment: 'production', release: '1.3.0', tags: { customer: 'Acme Ltd' } });
-  await store(
-    'Gamma',
-    { ...user('7'), transaction: 'GET /pay', message: 'the "bank" is 100% down' },
-    'src/checkout.ts',
-  );
-  await store('Delta', { ...user('8'), request: { url: 'https://shop.example.com/pay?x=1' } });
+  const paid = { ...user('7'), transaction: 'GET /pay', message: 'the "bank" is 100% down' };
+  await groupAndStore(w, serviceId, [
+    stored('Alpha', { ...user('42', 'ann@example.com'), environment: 'production', release: '1.2.0' }),
+    stored('Alpha', { ...user('43'), environment: 'staging', release: '1.3.0' }),
+    stored('Beta', { ...user('43'), environment: 'production', release: '1.3.0', tags: { customer: 'Acme Ltd' } }),
+    stored('Gamma', paid, 'src/checkout.ts'),
+    stored('Delta', { ...user('8'), request: { url: 'https://shop.example.com/pay?x=1' } }),
+  ]);
   expect(await found('user:43')).toEqual(['Alpha', 'Beta']);
   expect(await found('user:ANN@example.com')).toEqual(['Alpha']);
   // Both have to hold for one event.

@@ -90,23 +90,23 @@ describe('a chart', () => {
   test('shows at most two points a pixel, and every peak and every valley among them', async () => {
     const peaks = new Map([
       [700, 9_000],
-      [2_111, -500],
+      [1_111, -500],
     ]);
     await givenMetrics(w, serviceId, {
       name: 'm',
-      minutes: 3_000,
+      minutes: 1_500,
       everySeconds: 60,
       value: (step) => peaks.get(step) ?? 100 + (step % 7),
     });
-    const pixels = 200;
-    const { series, isReduced } = await chart({ pixels, aggregation: 'max' }, { windowMinutes: 3_000 });
+    const pixels = 100;
+    const { series, isReduced } = await chart({ pixels, aggregation: 'max' }, { windowMinutes: 1_500 });
     expect(isReduced).toBe(true);
     const values = series.null.map(([, value]: [string, number]) => value);
     expect(values.length).toBeLessThanOrEqual(2 * pixels + 3);
     expect(values.length).toBeGreaterThan(pixels);
     expect(Math.max(...values)).toBe(9_000);
     expect(Math.min(...values)).toBe(-500);
-    expect(values.at(-1)).toBe(100 + (2_999 % 7));
+    expect(values.at(-1)).toBe(100 + (1_499 % 7));
   });
 
   test('is split by the values of a label, the greatest first, and all others together', async () => {
@@ -139,7 +139,7 @@ describe('a chart', () => {
   });
 
   test('of an earlier day is moved to this one, to be compared', async () => {
-    await givenMetrics(w, serviceId, { name: 'm', minutes: 2_000, everySeconds: 60, value: (step) => step });
+    await givenMetrics(w, serviceId, { name: 'm', minutes: 1_500, everySeconds: 60, value: (step) => step });
     const [now, before] = [await chart({}), await chart({ offsetDays: 1 })];
     expect(before.start).toBe(now.start);
     expect(before.series.null.map(([at]: [string]) => at)).toEqual(now.series.null.map(([at]: [string]) => at));

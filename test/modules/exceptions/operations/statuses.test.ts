@@ -22,12 +22,18 @@ beforeEach(async () => {
   ({ serviceId } = await w.given.service());
 });
 
-/** An event of this release arrives; returns its group as its page shows it. */
-async function arrive(release: string | null, type = 'CardDeclined', userId: string | null = null) {
+/** An event of this release is stored. */
+async function store(release: string | null, type = 'CardDeclined', userId: string | null = null): Promise<void> {
   const [exception] = exceptionEvent(w.clock.now()).exceptions;
   const user = { id: userId, email: null, username: null, ip: null };
   const event = exceptionEvent(w.clock.now(), { release, user, exceptions: [{ ...exception!, type }] });
   await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, [event]);
+}
+
+/** The same; returns its group as its page shows it. */
+async function arrive(...sent: Parameters<typeof store>) {
+  const [, type = 'CardDeclined'] = sent;
+  await store(...sent);
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   const { groupId } = groups.find(({ title }: { title: string }) => title.startsWith(type));
   w.clock.advance({ minutes: 1 });
@@ -39,10 +45,10 @@ const resolve = (groupId: string, release?: string) =>
   runOperation(w, resolveInRelease, editor, { groupIds: [groupId], ...(release !== undefined && { release }) });
 
 test('a release that one client invents silences nothing', async () => {
-  const invent = () => arrive('999.9.9', 'CardDeclined', 'mallory');
+  const invented = ['999.9.9', 'CardDeclined', 'mallory'] as const;
   const { groupId } = await arrive('2.4.0');
-  for (const release of ['2.4.0', '2.4.1', '2.4.1']) await arrive(release);
-  await invent();
+  for (const release of ['2.4.0', '2.4.1', '2.4.1']) await store(release);
+  await store(...invented);
   for (const resolveIt of [
     () => w.expectOk('set_exception_status', { groupId, status: 'resolved' }),
     () => runOperation(w, setExceptionStatuses, editor, { changes: [{ groupId, status: 'resolved' }] }),
@@ -51,19 +57,18 @@ test('a release that one client invents silences nothing', async () => {
     w.clock.advance({ minutes: 1 });
     expect(await arrive('2.4.0')).toMatchObject({ status: 'resolved', resolvedInRelease: '2.4.1' });
     expect(await arrive('2.4.1')).toMatchObject({ status: 'unresolved' });
-    await invent();
+    await store(...invented);
   }
   await resolve(groupId);
   w.clock.advance({ minutes: 1 });
-  expect(await invent()).toMatchObject({ status: 'resolved', fix: { release: '2.4.1' } });
+  expect(await arrive(...invented)).toMatchObject({ status: 'resolved', fix: { release: '2.4.1' } });
   expect(await arrive('2.5.0')).toMatchObject({ status: 'unresolved', regressedInRelease: '2.5.0' });
 });
 
 test('where clients name their users, events without one confirm no release, however many there are', async () => {
   const { groupId } = await arrive('2.4.0', 'CardDeclined', 'anna');
-  await arrive('2.4.0', 'CardDeclined', 'bram');
-  await arrive('999.9.9');
-  await arrive('999.9.9');
+  await store('2.4.0', 'CardDeclined', 'bram');
+  for (const _ of [1, 2]) await store('999.9.9');
   await w.expectOk('set_exception_status', { groupId, status: 'resolved' });
   w.clock.advance({ minutes: 1 });
   // Resolved in 999.9.9 it would stay so for every release to come.
@@ -73,8 +78,8 @@ test('where clients name their users, events without one confirm no release, how
 describe('a group resolved in the next release', () => {
   test('stays resolved for releases known then, and comes back with a later one, which is named', async () => {
     const { groupId } = await arrive('1.2.0');
-    await arrive('1.2.9', 'Other');
-    await arrive('1.3.0', 'Other');
+    await store('1.2.9', 'Other');
+    await store('1.3.0', 'Other');
     w.clock.advance({ minutes: 1 });
     await resolve(groupId);
     const fix = { kind: 'next_release', release: '1.3.0' };
@@ -133,9 +138,9 @@ test('releases count what began, came back and was resolved in them, also when t
   const b = await arrive('1.0.0', 'Second');
   await resolve(a.groupId, '1.1.0');
   await resolve(b.groupId, '1.1.0');
-  await arrive('1.0.1', 'Second');
-  await arrive('1.1.0', 'First');
-  await arrive('1.1.0', 'Third');
+  await store('1.0.1', 'Second');
+  await store('1.1.0', 'First');
+  await store('1.1.0', 'Third');
   const { releases } = await runOperation(w, listReleases, editor, { serviceId });
   const counted = releases.map(({ release, newGroups, regressedGroups, resolvedGroups }: Record<string, unknown>) => {
     return [release, newGroups, regressedGroups, resolvedGroups];

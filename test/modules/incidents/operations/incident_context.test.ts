@@ -114,16 +114,16 @@ test('however much follows an incident, what led to it is listed first', async (
   await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: 'Before' });
   w.clock.advance({ minutes: 1 });
   const incidentId = await alert.trigger();
-  for (let after = 1; after <= 25; after += 1) {
+  for (let after = 1; after <= 20; after += 1) {
     w.clock.advance({ seconds: 10 });
-    if (after <= 12) await deploy(`2.0.${after}`);
+    if (after <= 10) await deploy(`2.0.${after}`);
     await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: `After ${after}` });
   }
   const { changes, changeTotal, releases, releaseTotal } = await contextOf(w, incidentId);
   expect([releases[0]?.release, releases[1]?.release]).toEqual(['1.0.0', '2.0.1']);
-  expect([releases.length, releaseTotal]).toEqual([10, 13]);
+  expect([releases.length, releaseTotal]).toEqual([10, 11]);
   expect(Date.parse(changes[0]!.at)).toBeLessThan(Date.parse(changes[1]!.at));
-  expect([changes.length, changeTotal]).toEqual([20, 26]);
+  expect([changes.length, changeTotal]).toEqual([20, 21]);
 });
 
 test('histograms that moved are listed by a quantile, counters by their rate, out of all names', async () => {
@@ -136,7 +136,7 @@ test('histograms that moved are listed by a quantile, counters by their rate, ou
     w,
     serviceId,
     // Every other name is compared.
-    ...[...Array.from({ length: 76 }, (_, index) => `a.steady.${index}`), 'z.filler', 'z.queue'].map((name) => ({
+    ...[...Array.from({ length: 41 }, (_, index) => `a.steady.${index}`), 'z.filler', 'z.queue'].map((name) => ({
       name,
       ...series,
       value: () => 7,
@@ -153,7 +153,7 @@ test('histograms that moved are listed by a quantile, counters by their rate, ou
   const findMoved = (name: string) => metrics.find(({ metricName }: { metricName: string }) => metricName === name);
   expect(findMoved('z.errors_total')).toMatchObject({ aggregation: 'sum', isRate: true, after: 10 });
   expect(findMoved('z.latency{quantile="0.95"}').after).toBeGreaterThan(1);
-  expect([lookedAt, total]).toEqual([40, 80]);
+  expect([lookedAt, total]).toEqual([40, 45]);
 });
 
 test('it lists the metrics that left their usual range when the incident opened, and no others', async () => {
@@ -211,13 +211,15 @@ test('the context of an incident of another organization is not found', async ()
 
 test('new exceptions and incidents of its own service come first, the nearest in time, with how many more there were', async () => {
   const { w, alert } = await anAlert();
-  const arrive = (serviceId: string, message: string) =>
-    runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: serviceId as Id<'service'> }, [
-      exceptionEvent(w.clock.now(), { exceptions: [], message }),
-    ]);
+  const arrive = (serviceId: string, ...messages: readonly string[]) =>
+    runGroupExceptions(
+      w.runtime,
+      { orgId: w.orgId, serviceId: serviceId as Id<'service'> },
+      messages.map((message) => exceptionEvent(w.clock.now(), { exceptions: [], message })),
+    );
   const other = await w.given.service({ name: 'search' });
   const words = ['pear', 'plum', 'fig', 'lime', 'kiwi', 'date', 'nut', 'oat', 'rye', 'pea', 'leek', 'yam'];
-  for (const word of words) await arrive(other.serviceId, word);
+  await arrive(other.serviceId, ...words);
   w.clock.advance({ minutes: 5 });
   for (const word of ['red', 'blue']) {
     await arrive(alert.serviceId, `${word} paint ran out`);
