@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { alertedService } from '#test/kit/alert_senders.ts';
 
 const LONG = 'x'.repeat(4_000);
+const ALERTS = 150;
 
 test('a body of an Alertmanager with hundreds of alerts is taken in parts, and its alerts stay whole', async () => {
   const { w, send, incidents } = await alertedService();
-  const alerts = Array.from({ length: 300 }, (_, n) => ({
+  const alerts = Array.from({ length: ALERTS }, (_, n) => ({
     status: 'firing',
     labels: { alertname: 'HostDown', instance: `host-${n}`, severity: 'critical' },
     annotations: { summary: `Host ${n} is down`, description: LONG },
@@ -22,13 +23,13 @@ test('a body of an Alertmanager with hundreds of alerts is taken in parts, and i
     alerts,
   };
   const sent = await send('/alertmanager', body);
-  expect(sent).toMatchObject({ status: 200, body: { status: 'ok', accepted: 300 } });
+  expect(sent).toMatchObject({ status: 200, body: { status: 'ok', accepted: ALERTS } });
   const [incident] = await incidents();
   const kept = await w.context.db.sql.rows<{ key: string; details: { annotations: { description: string } } }>(
     'select key, details from alerts where incident_id = $1',
     [incident.incidentId],
   );
-  expect(new Set(kept.map(({ key }) => key)).size).toBe(300);
+  expect(new Set(kept.map(({ key }) => key)).size).toBe(ALERTS);
   expect(kept.every(({ details }) => details.annotations.description === LONG)).toBe(true);
   const resolved = {
     ...body,

@@ -1,17 +1,30 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { listAlertSources, setAlertSource } from '#modules/alerts/operations/alert_sources.ts';
 import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { testAlert } from '#console/pages/alert_sources/test_alert.ts';
 import { TOOLS } from '#console/pages/alert_sources/tool_snippets.ts';
-import { findFreePort } from '#infra/embedded/free_port.ts';
-import { alertedService } from '#test/kit/alert_senders.ts';
+import { installationOf } from '#entry/installation.ts';
+import { alertedServiceIn } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+let shared: StaffedWorld;
+beforeAll(async () => {
+  shared = await staffedWorld({ keepOpen: true });
+});
+afterAll(() => shared.close());
+
+/** Each test has a service and a team of its own. */
+async function begin() {
+  shared.phone.clear();
+  return await alertedServiceIn(shared);
+}
 
 test.each([...new Set(TOOLS.map(({ protocol }) => protocol))])(
   'the test alert of %s pages, and is resolved when it is taken back',
   async (protocol) => {
-    const { w, key, send, incidents } = await alertedService();
+    const { w, key, send, incidents } = await begin();
     const now = new Date(w.clock.now().epochMilliseconds);
     const alert = testAlert({ protocol, name: 'am.example:9093', alertKey: key, id: 'k3x', now });
     for (const { path, headers, body } of [alert.trigger, alert.resolve]) {
@@ -26,7 +39,7 @@ test.each([...new Set(TOOLS.map(({ protocol }) => protocol))])(
 );
 
 test('the sources page says how much each source sends', async () => {
-  const { w, send, serviceId } = await alertedService();
+  const { w, send, serviceId } = await begin();
   const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   const seen = async () => {
     const { sources } = await runOperation(w, listAlertSources, owner, { serviceId });
@@ -48,23 +61,18 @@ test('the sources page says how much each source sends', async () => {
 });
 
 test('the sources page names the domain of mail addresses where mail is taken, and none elsewhere', async () => {
-  const domainOf = async (settings: object) => {
-    const { w, serviceId } = await alertedService({ settings });
-    const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
-    const { mailDomain } = await runOperation(w, listAlertSources, owner, { serviceId });
-    return [mailDomain, new URL(w.context.config.baseUrl).hostname];
-  };
-  const [none] = await domainOf({ mailInDomain: 'alerts.example' });
-  expect(none).toBe(null);
-  const port = { mailInPort: await findFreePort(0), mailInHost: '127.0.0.1' };
-  const [byDefault, host] = await domainOf(port);
-  expect(byDefault).toBe(host);
-  const [asked] = await domainOf({ ...port, mailInPort: await findFreePort(0), mailInDomain: 'alerts.example' });
-  expect(asked).toBe('alerts.example');
+  const { w, serviceId } = await begin();
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  const { mailDomain } = await runOperation(w, listAlertSources, owner, { serviceId });
+  expect(mailDomain).toBe(null);
+  const domainOf = (settings: object) => installationOf({ ...w.context.config, ...settings }, w.clock).mailInDomain;
+  expect(domainOf({ mailInDomain: 'alerts.example' })).toBe(null);
+  expect(domainOf({ mailInPort: 2_525 })).toBe(new URL(w.context.config.baseUrl).hostname);
+  expect(domainOf({ mailInPort: 2_525, mailInDomain: 'alerts.example' })).toBe('alerts.example');
 });
 
 test('a route and settings that cannot be read are set aside alone, shown, and told in the incident', async () => {
-  const { w, key, send, serviceId, incidents } = await alertedService();
+  const { w, key, send, serviceId, incidents } = await begin();
   const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   await send(`/webhook/${key}/ci`, { title: 'First' });
   await w.context.db.sql.run(
@@ -94,7 +102,7 @@ test('a route and settings that cannot be read are set aside alone, shown, and t
 });
 
 test('routes and settings of a source that somebody has changed meanwhile are not overwritten', async () => {
-  const { w, key, send, serviceId } = await alertedService();
+  const { w, key, send, serviceId } = await begin();
   const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   await send(`/webhook/${key}/ci`, { title: 'First' });
   const { routes, sources } = await runOperation(w, listAlertSources, owner, { serviceId });

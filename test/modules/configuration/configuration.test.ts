@@ -78,6 +78,9 @@ dashboards:
       - { type: oncall, title: Now, options: { teamId: payments }, grid: { x: 0, y: 0, w: 4, h: 4 } }
 `;
 
+/** People, teams, schedules and policies of the file. */
+const OF_TEAMS = FILE.slice(0, FILE.indexOf('services:'));
+
 const shared = await fileWorld();
 const organization = async (): Promise<World> => await shared.forOrganization();
 
@@ -133,14 +136,14 @@ describe('a configuration file', () => {
     expect(dsn).toContain(`${publicKeyOf(w)}@tocsin.test/4507`);
   });
 
-  test.each(sweep([1, 2, 3, 4, 5, 6, 7, 8], 8))(
-    'goes on where it was broken off, after change %i or any eighth one from there',
+  test.each(sweep([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 12, 6))(
+    'goes on where it was broken off, after change %i or any twelfth one from there',
     async (from) => {
       const whole = await organization();
       const first = toolsOf(whole);
       const total = (await first.apply(FILE)).applied;
       const expected = await first.pull();
-      for (let broken = from; broken <= total; broken += 8) {
+      for (let broken = from; broken <= total; broken += 12) {
         const other = await whole.forOrganization(`Broken after ${broken}`);
         const { plan, apply, pull } = toolsOf(other);
         await expect(apply(FILE, { stopAfter: broken })).rejects.toThrow('killed');
@@ -271,7 +274,7 @@ describe('a configuration file', () => {
   test('leaves a team in which somebody has made something by hand', async () => {
     const w = await organization();
     const { plan, apply } = toolsOf(w);
-    await apply(FILE);
+    await apply(OF_TEAMS);
     const [team] = (await w.expectOk('list_teams', {})).teams;
     await w.expectOk('create_schedule', { teamId: team.teamId, name: 'Second' });
     const { plan: planned, notes } = await plan('version: 1', true);
@@ -282,27 +285,27 @@ describe('a configuration file', () => {
   test('shows what people have changed since, and refuses a plan that is not the reviewed one', async () => {
     const w = await organization();
     const { plan, apply } = toolsOf(w);
-    await apply(FILE);
-    const reviewed = await plan(FILE.replace('name: Payments', 'name: Paying'));
+    await apply(OF_TEAMS);
+    const reviewed = await plan(OF_TEAMS.replace('name: Payments', 'name: Paying'));
     const [team] = (await w.expectOk('list_teams', {})).teams;
     await w.expectOk('update_team', { teamId: team.teamId, name: 'Renamed by hand' });
-    expect((await plan(FILE)).plan.changes.map(({ fields }) => fields)).toEqual([
+    expect((await plan(OF_TEAMS)).plan.changes.map(({ fields }) => fields)).toEqual([
       [{ field: 'name', before: 'Renamed by hand', after: 'Payments' }],
     ]);
-    await expect(apply(FILE, { expects: reviewed.fingerprint })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(apply(OF_TEAMS, { expects: reviewed.fingerprint })).rejects.toMatchObject({ code: 'conflict' });
     expect((await w.expectOk('list_teams', {})).teams[0].name).toBe('Renamed by hand');
   });
 
   test('refuses changes by hand where the organization has chosen so', async () => {
     const w = await organization();
-    await toolsOf(w).apply(FILE);
+    await toolsOf(w).apply(OF_TEAMS);
     const [team] = (await w.expectOk('list_teams', {})).teams;
     await w.context.db.sql.run("update organizations set managed_changes = 'refused' where id = $1", [w.orgId]);
     const refused = await w.call('update_team', { teamId: team.teamId, name: 'By hand' });
     expect(refused).toMatchObject({ status: 409 });
     expect(JSON.stringify(refused.body)).toContain('tocsin.yaml');
     await w.expectOk('create_team', { name: 'Another' });
-    await toolsOf(w).apply(FILE.replace('name: Payments', 'name: Paying'));
+    await toolsOf(w).apply(OF_TEAMS.replace('name: Payments', 'name: Paying'));
   });
 
   test('pulled and applied to an empty organization, gives the same answers', async () => {
@@ -376,7 +379,7 @@ describe('a configuration file', () => {
 
   test('reaches nothing of another organization', async () => {
     const w = await organization();
-    await toolsOf(w).apply(FILE);
+    await toolsOf(w).apply(OF_TEAMS);
     const other = await w.forOrganization('Other');
     const stranger = `
 version: 1

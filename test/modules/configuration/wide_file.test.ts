@@ -7,7 +7,9 @@ import { meaningOf } from '#modules/configuration/decide/meaning.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
 import { readPlan, readState } from '#modules/configuration/read_plan.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 const FILE = `
 version: 1
@@ -81,7 +83,7 @@ function toolsOf(w: World) {
 }
 
 test('layers, holidays, hours and named schedules are applied once, and pulled as they are', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const first = toolsOf(w);
   await first.apply(FILE);
   expect(await first.plan(FILE)).toEqual([]);
@@ -95,7 +97,7 @@ test('layers, holidays, hours and named schedules are applied once, and pulled a
 });
 
 test('an override of one layer is of that layer, also where the layer comes with the same file', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { plan, apply } = toolsOf(w);
   await apply(FILE);
   const stored = await w.context.db.sql.rows<{ layer: string | null }>(
@@ -112,7 +114,7 @@ test('an override of one layer is of that layer, also where the layer comes with
 });
 
 test('overrides are added to a schedule whose layers the file leaves out, and one of nobody is made where there is none', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { plan, apply, pull } = toolsOf(w);
   const pulled = async (): Promise<ConfigurationFile> => parse(await pull()) as ConfigurationFile;
   const overridesAlone = (name: string): string => `
@@ -141,7 +143,7 @@ schedules:
 });
 
 test('a layer and a step are changed by themselves', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { plan, apply } = toolsOf(w);
   await apply(FILE);
   const changed = FILE.replace('rotation: { every: 12, unit: hours }', 'rotation: { every: 1, unit: days }')
@@ -158,7 +160,7 @@ test('a layer and a step are changed by themselves', async () => {
 });
 
 test('what a plan means for shifts is found out in a step for each schedule, so that others are served in between', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   await toolsOf(w).apply(FILE);
   const caller = operatorIn(w.orgId);
   const text = FILE.replaceAll(/timezone: (Europe\/Amsterdam|UTC)\n    layers/g, 'timezone: Asia/Tokyo\n    layers');

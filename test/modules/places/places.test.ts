@@ -9,7 +9,7 @@ import { deliverTo } from '#modules/places/deliver.ts';
 import { createPlace, deletePlace, listPlaces, updatePlace } from '#modules/places/operations/places.ts';
 import { listPlaceDeliveries, redeliverToPlace, testPlace } from '#modules/places/operations/deliveries.ts';
 import type { PlaceSender } from '#notify/places/place_sender.ts';
-import { startMailServer } from '#test/kit/programs/mail_server.ts';
+import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/kit/programs/webhook_receiver.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -25,6 +25,7 @@ const STEPS = [
 
 let slack: Slack;
 let receiver: WebhookReceiver;
+let mails: MailServer;
 let w: StaffedWorld;
 
 beforeAll(async () => {
@@ -37,14 +38,14 @@ afterAll(async () => {
   await receiver.close();
 });
 
-async function begin(settings = {}) {
+beforeEach(async () => {
   slack.removeMessages();
   (receiver.received as unknown[]).splice(0);
   receiver.answer(200);
-  w = await staffedWorld({ settings: { slackApiBase: slack.url, ...settings } });
-}
-
-beforeEach(() => begin());
+  mails = await startMailServer();
+  const mail = { smtpUrl: mails.url, mailFrom: 'Pages <pages@shop.test>' };
+  w = await staffedWorld({ settings: { slackApiBase: slack.url, ...mail } });
+});
 
 const asOwner = (operation: Parameters<typeof runOperation>[1], input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);
@@ -214,8 +215,6 @@ describe('a webhook', () => {
 });
 
 test('a place that fails for a day is switched off, owners are told once, and it can be switched on again', async () => {
-  const mails = await startMailServer();
-  await begin({ smtpUrl: mails.url, mailFrom: 'Pages <pages@shop.test>' });
   const { placeId } = await makeWebhook();
   receiver.answer(500);
   await asOwner(testPlace, { placeId });
@@ -242,7 +241,6 @@ test('a place that fails for a day is switched off, owners are told once, and it
 });
 
 test('a place that somebody has changed meanwhile is not overwritten', async () => {
-  await begin();
   const { placeId } = await makeWebhook();
   const [{ name, routes }] = (await asOwner(listPlaces, {})).places;
   const basedOn = { name, routes };
@@ -256,8 +254,6 @@ test('a place that somebody has changed meanwhile is not overwritten', async () 
 });
 
 test('a place whose routes cannot be read is set aside, shown and told to owners, and holds up no other', async () => {
-  const mails = await startMailServer();
-  await begin({ smtpUrl: mails.url, mailFrom: 'Pages <pages@shop.test>' });
   const unreadable = await makeSlack();
   const { placeId } = await makeWebhook();
   await w.context.db.sql.run(`update places set routes = '[{"atLeast": 5}, null]' where id = $1`, [unreadable]);

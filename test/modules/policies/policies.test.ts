@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { world, type World } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 const NOBODY = 'user_00000000000000000000000000';
 
@@ -15,7 +17,7 @@ function pathsOf(answer: { body: { errors: { path: string }[] } }): string[] {
 }
 
 test('the steps of a policy come back as given, with what they left out filled in', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId, anna } = await given(w);
   const policy = await w.expectOk('create_escalation_policy', {
     teamId,
@@ -49,7 +51,7 @@ test('the steps of a policy come back as given, with what they left out filled i
 });
 
 test('every fault of the steps is named at once, each by its path', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const answer = await w.call('create_escalation_policy', {
     teamId: 'nowhere',
     name: '',
@@ -81,7 +83,7 @@ test('every fault of the steps is named at once, each by its path', async () => 
 });
 
 test('a policy begins with at least one step, and an update may take them all away', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await given(w);
   expect(pathsOf(await w.call('create_escalation_policy', { teamId, name: 'Page', steps: [] }))).toEqual(['steps']);
   const { policyId } = await w.expectOk('create_escalation_policy', {
@@ -93,7 +95,7 @@ test('a policy begins with at least one step, and an update may take them all aw
 });
 
 test('targets who are not of the organization are named, each by its path, and nothing is saved', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId, anna } = await given(w);
   const other = await w.given.organization('Other');
   const steps = [
@@ -107,7 +109,7 @@ test('targets who are not of the organization are named, each by its path, and n
 });
 
 test('an update changes what it names, and without a change nothing', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId, anna } = await given(w);
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
   const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Page', steps });
@@ -123,7 +125,7 @@ test('an update changes what it names, and without a change nothing', async () =
 });
 
 test('concurrent updates of name and steps are both kept', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await given(w);
   const { policyId } = await w.expectOk('create_escalation_policy', {
     teamId,
@@ -140,7 +142,7 @@ test('concurrent updates of name and steps are both kept', async () => {
 });
 
 test('a policy of another organization is not there', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await given(w);
   const steps = [{ afterMinutes: 0, channels: ['sms'] }];
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Page', steps });
@@ -156,7 +158,7 @@ test('a policy of another organization is not there', async () => {
 });
 
 test('a deleted policy tells which rules it leaves without one', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await given(w);
   const steps = [{ afterMinutes: 0, channels: ['sms'] }];
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Page', steps });
@@ -185,7 +187,7 @@ test('a deleted policy tells which rules it leaves without one', async () => {
 });
 
 test('a rule is never left with a policy that is being deleted', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await given(w);
   const { serviceId } = await w.given.service();
   const rule = await w.expectOk('create_alert_rule', { serviceId, name: 'x', kind: 'exception', config: {} });

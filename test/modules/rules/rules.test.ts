@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
-import { world, type World } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
+
+const shared = await fileWorld();
 
 const METRIC = { metricName: 'cpu', comparator: '>', threshold: 90 };
 
@@ -22,7 +24,7 @@ function pathsOf(answer: { body: { errors: { path: string }[] } }): string[] {
 }
 
 test('a metric rule comes back with its defaults filled in, and with its service', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId, policyId } = await given(w);
   const rule = await w.expectOk('create_alert_rule', {
     serviceId,
@@ -48,7 +50,7 @@ test('a metric rule comes back with its defaults filled in, and with its service
 });
 
 test('an exception rule asks for errors unless it says otherwise', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await given(w);
   const create = (config: object) =>
     w.expectOk('create_alert_rule', { serviceId, name: 'New errors', kind: 'exception', config, enabled: false });
@@ -64,7 +66,7 @@ test('an exception rule asks for errors unless it says otherwise', async () => {
 });
 
 test('a metric rule may select series by label, and any finite threshold', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await given(w);
   const metricName = 'http_requests_total{status=~"5..",route!="/health"}';
   for (const threshold of [-1e308, 0, 0.1, Number.MAX_SAFE_INTEGER]) {
@@ -75,7 +77,7 @@ test('a metric rule may select series by label, and any finite threshold', async
 });
 
 test('every fault of a rule is named at once, inside its config as well', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const answer = await w.call('create_alert_rule', {
     name: ' ',
     kind: 'log',
@@ -111,7 +113,7 @@ test('every fault of a rule is named at once, inside its config as well', async 
 });
 
 test('a config is judged by the kind of its rule, before the things that the rule names', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const faults = async (kind: string, config: unknown) =>
     pathsOf(
       await w.call('create_alert_rule', { serviceId: 'x', name: 'x', kind, config, escalationPolicyId: 'nothing' }),
@@ -129,7 +131,7 @@ test('a config is judged by the kind of its rule, before the things that the rul
 });
 
 test('a rule names a service and a policy of its own organization', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId, policyId } = await given(w);
   const { orgKey: key } = await w.given.organization('Other');
   const ownService = await w.given.service({ key });
@@ -151,7 +153,7 @@ test('a rule names a service and a policy of its own organization', async () => 
 });
 
 test('a rule is active only while its service has oncall and the capability that feeds it', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
   await w.expectOk('create_alert_rule', { serviceId, name: 'm', kind: 'metric_threshold', config: METRIC });
   const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'e', kind: 'exception', config: {} });
@@ -169,7 +171,7 @@ test('a rule is active only while its service has oncall and the capability that
 });
 
 test('an update changes what it names; null takes the policy away; a config is replaced as a whole', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId, policyId } = await given(w);
   const rule = await w.expectOk('create_alert_rule', {
     serviceId,
@@ -201,7 +203,7 @@ test('an update changes what it names; null takes the policy away; a config is r
 });
 
 test('an update is judged by the kind of the rule, and the kind never changes', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await given(w);
   const rule = { serviceId, name: 'x', kind: 'exception', config: { minSeverity: 'fatal' } };
   const { ruleId } = await w.expectOk('create_alert_rule', rule);
@@ -218,7 +220,7 @@ test('an update is judged by the kind of the rule, and the kind never changes', 
 });
 
 test('concurrent updates of different fields of a rule are all kept', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId, policyId } = await given(w);
   const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'x', kind: 'exception', config: {} });
   const changes = [
@@ -232,7 +234,7 @@ test('concurrent updates of different fields of a rule are all kept', async () =
 });
 
 test('a rule of another organization, or of a deleted service, is not there', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await given(w);
   const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'x', kind: 'exception', config: {} });
   const { orgKey: key } = await w.given.organization('Other');
@@ -253,7 +255,7 @@ test('a rule of another organization, or of a deleted service, is not there', as
 });
 
 test('a deleted rule is gone', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await given(w);
   const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'x', kind: 'exception', config: {} });
   expect(await w.expectOk('delete_alert_rule', { ruleId })).toEqual({ deleted: true, ruleId });
@@ -262,7 +264,7 @@ test('a deleted rule is gone', async () => {
 });
 
 test('a rule whose metric has never arrived says so, with the nearest names, and no longer once it has', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await given(w);
   const runtime = workerRuntime(w.context);
   const arrive = (...names: string[]) =>

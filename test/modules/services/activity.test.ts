@@ -9,13 +9,15 @@ import { findServiceWithMetrics } from '#modules/metrics/operations/describe_met
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { newId } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 const NONE = Array.from({ length: 24 }, () => 0);
 const hours = (counts: Readonly<Record<number, number>>) => NONE.map((_, hour) => counts[hour] ?? 0);
 
 test('what a service sent is told hour by hour, with what was refused and what watches it', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   w.clock.set('2026-03-04T12:30:00Z');
   const [shop, quiet] = [await w.given.service(), await w.given.service()];
   const now = w.clock.now();
@@ -68,7 +70,7 @@ test('what a service sent is told hour by hour, with what was refused and what w
 });
 
 test('a service of another organization is not found, and not told of', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service();
   const other = await w.given.organization('Other');
   const { email } = await givenPerson(w, { role: 'owner', orgId: other.orgId });
@@ -79,7 +81,7 @@ test('a service of another organization is not found, and not told of', async ()
 });
 
 test('Metrics open with the first service that has sent some, else with the first that may', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const opened = async () => {
     const caller = memberCaller(w.orgId, newId('user'), 'viewer');
     const { service } = await runOperation(w, findServiceWithMetrics, caller, {});

@@ -3,10 +3,12 @@ import { expect, test } from 'vitest';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
-import { world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 test('a new service has no capability enabled, default retention and credentials of its own', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const service = await w.expectOk('create_service', { name: 'checkout', environment: 'production' });
   expect(service).toMatchObject({
     name: 'checkout',
@@ -24,7 +26,7 @@ test('a new service has no capability enabled, default retention and credentials
 });
 
 test('enabling a capability twice charges once', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
   await w.expectOk('enable_capability', { serviceId, capability: 'metrics' });
   const { billing } = await w.expectOk('get_service', { serviceId });
@@ -33,7 +35,7 @@ test('enabling a capability twice charges once', async () => {
 });
 
 test('twenty concurrent enables charge once', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service({ capabilities: [] });
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => w.call('enable_capability', { serviceId, capability: 'oncall' })),
@@ -43,7 +45,7 @@ test('twenty concurrent enables charge once', async () => {
 });
 
 test('enabling again before the renewal continues the running period without a second charge', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   w.clock.set('2027-01-31T10:00:00Z');
   const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
   await w.expectOk('disable_capability', { serviceId, capability: 'metrics' });
@@ -54,7 +56,7 @@ test('enabling again before the renewal continues the running period without a s
 });
 
 test('rotating the key replaces both credentials', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const before = await w.given.service();
   const after = await w.expectOk('rotate_ingest_key', { serviceId: before.serviceId });
   expect(after.ingestionKey).not.toBe(before.ingestionKey);
@@ -62,7 +64,7 @@ test('rotating the key replaces both credentials', async () => {
 });
 
 test('a service of another organization is not there', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service();
   const other = await w.given.organization('Other');
   const foreign = await w.call('get_service', { serviceId }, { key: other.orgKey });
@@ -76,7 +78,7 @@ test('a service of another organization is not there', async () => {
 });
 
 test('a deleted service is gone at once', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service();
   expect(await w.expectOk('delete_service', { serviceId })).toEqual({ deleted: true, serviceId });
   expect((await w.call('get_service', { serviceId })).status).toBe(404);
@@ -84,7 +86,7 @@ test('a deleted service is gone at once', async () => {
 });
 
 test('a change that alters nothing leaves updatedAt and the audit log alone', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service();
   const before = await w.expectOk('get_service', { serviceId });
   const entries = () => w.context.db.sql.row<{ n: number }>('select count(*)::int as n from audit_log');
@@ -97,7 +99,7 @@ test('a change that alters nothing leaves updatedAt and the audit log alone', as
 });
 
 test('each reader of the credentials of a service is in the audit log once an hour, however often they read', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service();
   const viewer = await w.given.user({ role: 'viewer' });
   const reads = async () => {
@@ -127,7 +129,7 @@ test('each reader of the credentials of a service is in the audit log once an ho
 });
 
 test('the console masks credentials, and shows them on request; each request is in the audit log', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId, ingestionKey, dsn } = await w.given.service();
   const { userId, email } = await givenPerson(w, { role: 'viewer' });
   const browser = await signedIn(w, email);
@@ -141,7 +143,8 @@ test('the console masks credentials, and shows them on request; each request is 
   const reveals = () =>
     w.context.db.sql.rows(
       `select actor->>'userId' as "userId", via, target, after, address from audit_log
-       where action in ('get_service', 'reveal_ingest_key')`,
+       where org_id = $1 and action in ('get_service', 'reveal_ingest_key')`,
+      [w.orgId],
     );
   expect(await reveals()).toEqual([]);
   for (let times = 0; times < 2; times += 1) {
@@ -152,7 +155,7 @@ test('the console masks credentials, and shows them on request; each request is 
 });
 
 test('keeping data for less time deletes it, which needs what deleting a service needs; for longer it does not', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
   const edits = await w.given.apiKey({ permissions: ['services:view', 'services:edit'] });
   const set = (retentionDays: number, key: string) =>
@@ -166,7 +169,7 @@ test('keeping data for less time deletes it, which needs what deleting a service
 });
 
 test('a team owns a service until it is deleted, and a team of another organization cannot', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service({ name: 'checkout' });
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const { orgKey: key } = await w.given.organization('Globex');
@@ -191,7 +194,7 @@ test('a team owns a service until it is deleted, and a team of another organizat
 });
 
 test('who is on call for a service is told of its own team and of those that rules and routes page', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { serviceId } = await w.given.service({ name: 'checkout' });
   const dana = await w.given.user({ name: 'Dana', role: 'responder' });
   const eli = await w.given.user({ name: 'Eli', role: 'viewer' });
@@ -226,7 +229,7 @@ test('who is on call for a service is told of its own team and of those that rul
 });
 
 test('the list of services has the rules of each, oldest first, and counts its open incidents', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const till = await w.given.service({ name: 'till' });
   const shop = await w.given.service({ name: 'shop' });
   const added = async (name: string) =>
@@ -261,7 +264,7 @@ test('the list of services has the rules of each, oldest first, and counts its o
 });
 
 test('lists show what belongs to the services of a team, or of the teams of whoever looks', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const [till, shop] = [await w.given.service({ name: 'till' }), await w.given.service({ name: 'shop' })];
   const { userId, email } = await givenPerson(w, { role: 'responder' });
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });

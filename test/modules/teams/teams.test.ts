@@ -4,8 +4,10 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { listTeams } from '#modules/teams/operations/list_teams.ts';
 import { storesOf } from '#modules/stores.ts';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
-import { world, type World } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
+
+const shared = await fileWorld();
 
 const NOWHERE = 'team_00000000000000000000000000';
 
@@ -25,7 +27,7 @@ async function auditOf(w: World, target: string) {
 }
 
 test('a new team is empty and listed', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const team = await w.expectOk('create_team', { name: 'Payments' });
   expect(team).toEqual({
     teamId: expect.stringMatching(/^team_/),
@@ -41,7 +43,7 @@ test('a new team is empty and listed', async () => {
 });
 
 test('list_teams shows everybody of the organization with their ids, and nobody else', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { anna } = await teamWithMember(w);
   const zoe = await w.given.user({ name: 'Zoe' });
   await w.given.organization('Other');
@@ -50,7 +52,7 @@ test('list_teams shows everybody of the organization with their ids, and nobody 
 });
 
 test('a rename changes name and updatedAt, and the same name again changes nothing', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const team = await w.expectOk('create_team', { name: 'Payments' });
   w.clock.advance({ minutes: 1 });
   const renamed = await w.expectOk('update_team', { teamId: team.teamId, name: 'Money' });
@@ -65,13 +67,13 @@ test('a rename changes name and updatedAt, and the same name again changes nothi
 });
 
 test('a blank name is refused', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const refused = { status: 400, body: { errors: [{ path: 'name' }] } };
   for (const name of ['', ' \t\n']) expect(await w.call('create_team', { name })).toMatchObject(refused);
 });
 
 test('a new member has every channel on, no phone, and the person of the account', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna, member, warnings } = await teamWithMember(w);
   expect(warnings).toEqual([]);
   expect(member).toEqual({
@@ -94,7 +96,7 @@ test('a new member has every channel on, no phone, and the person of the account
 });
 
 test('members keep the order in which they joined until it is changed', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const memberIds: string[] = [];
   for (const name of ['Anna', 'Bram', 'Cleo']) {
@@ -111,7 +113,7 @@ test('members keep the order in which they joined until it is changed', async ()
 });
 
 test('sortOrder takes every integer of the contract exactly, and nothing beyond', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, member } = await teamWithMember(w);
   for (const sortOrder of [Number.MIN_SAFE_INTEGER, -1, 0, Number.MAX_SAFE_INTEGER]) {
     expect(await w.expectOk('update_team_member', { memberId: member.memberId, sortOrder })).toMatchObject({
@@ -133,7 +135,7 @@ test('sortOrder takes every integer of the contract exactly, and nothing beyond'
 });
 
 test('a phone that is not in E.164 form is refused, together with every other fault', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna, member } = await teamWithMember(w);
   for (const phone of ['0612345678', '+0612345678', '+31 612345678', '+1', '+1234567890123456', '', ' +31612345678']) {
     const answer = await w.call('update_team_member', { memberId: member.memberId, phone });
@@ -155,7 +157,7 @@ test('a phone that is not in E.164 form is refused, together with every other fa
 });
 
 test('null forgets a phone, and is refused where the contract does not allow it', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna, member } = await teamWithMember(w, { phone: '+31612345678', smsEnabled: false });
   expect(member).toMatchObject({ phone: '+31612345678', smsEnabled: false, callEnabled: true });
   const { memberId } = member;
@@ -168,7 +170,7 @@ test('null forgets a phone, and is refused where the contract does not allow it'
 });
 
 test('a user joins a team once', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna } = await teamWithMember(w);
   const again = await w.call('add_team_member', { teamId: team.teamId, userId: anna.userId });
   expect(again).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -177,7 +179,7 @@ test('a user joins a team once', async () => {
 });
 
 test('concurrent additions of one user leave one member, and those of several a place for each', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const people = await Promise.all(['Anna', 'Bram', 'Cleo'].map((name) => w.given.user({ name })));
   const answers = await Promise.all(
@@ -189,7 +191,7 @@ test('concurrent additions of one user leave one member, and those of several a 
 });
 
 test('concurrent updates of different fields of a member are all kept', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { member } = await teamWithMember(w);
   const changes = [
     { phone: '+31612345678' },
@@ -206,7 +208,7 @@ test('concurrent updates of different fields of a member are all kept', async ()
 });
 
 test('an update of a member without a change leaves updatedAt and the audit log alone', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { member } = await teamWithMember(w, { phone: '+31612345678' });
   w.clock.advance({ minutes: 1 });
   const { memberId } = member;
@@ -216,7 +218,7 @@ test('an update of a member without a change leaves updatedAt and the audit log 
 });
 
 test('the audit log never holds a phone number, yet shows that one was changed', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { member } = await teamWithMember(w, { phone: '+31612345678' });
   const { memberId } = member;
   await w.expectOk('update_team_member', { memberId, phone: '+31699945678' });
@@ -231,7 +233,7 @@ test('the audit log never holds a phone number, yet shows that one was changed',
 });
 
 test('a removed member is gone', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna, member } = await teamWithMember(w);
   const { memberId } = member;
   expect(await w.expectOk('remove_team_member', { memberId })).toEqual({ deleted: true, memberId });
@@ -244,7 +246,7 @@ test('a removed member is gone', async () => {
 });
 
 test('a person who leaves the organization leaves its teams', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { anna, member } = await teamWithMember(w);
   await storesOf(w.context.db.session()).people.removeMembership(w.orgId, anna.userId);
   expect((await w.expectOk('list_teams')).teams[0].members).toEqual([]);
@@ -252,7 +254,7 @@ test('a person who leaves the organization leaves its teams', async () => {
 });
 
 test('only users of the organization can join, and the field that names another is told', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const other = await w.given.organization('Other');
   for (const userId of [other.owner.userId, 'user_00000000000000000000000000', '']) {
@@ -264,7 +266,7 @@ test('only users of the organization can join, and the field that names another 
 });
 
 test('a team of another organization is not there', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna, member } = await teamWithMember(w);
   const other = await w.given.organization('Other');
   const { teamId } = team;
@@ -290,7 +292,7 @@ test('a team of another organization is not there', async () => {
 });
 
 test('a deleted team takes its schedules and policies along, and leaves its rules without a policy', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { team, anna, member } = await teamWithMember(w, { phone: '+31612345678' });
   const { teamId } = team;
   const schedule = await w.expectOk('create_schedule', {
@@ -338,7 +340,7 @@ test('a deleted team takes its schedules and policies along, and leaves its rule
 });
 
 test('list_teams asks the database as often for ten teams as for one', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   await teamWithMember(w);
   const once = await countQueries(w);
   for (let more = 0; more < 9; more += 1) await teamWithMember(w);
@@ -359,7 +361,7 @@ async function countQueries(w: World): Promise<number> {
 }
 
 test('a member moves one place up or down, however the places were numbered before', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const ids: Record<string, string> = {};
   for (const [name, sortOrder] of [
