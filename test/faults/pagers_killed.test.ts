@@ -16,7 +16,8 @@ import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
+import type { StepInput } from '#test/kit/given_rows.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { openIncident } from '#modules/incidents/open_incidents.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 

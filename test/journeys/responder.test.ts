@@ -14,7 +14,8 @@ import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
+import type { StepInput } from '#test/kit/given_rows.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { textFrom } from '#test/kit/twilio_posts.ts';
 
 const VIEWS = ['oncall:view', 'services:view', 'dashboards:view', 'exceptions:view'] as const;

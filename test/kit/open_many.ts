@@ -14,16 +14,16 @@ export async function openMany(w: StaffedWorld, alert: Alert, count: number): Pr
     [alert.ruleId, ruleIds],
   );
   const rules = await storesOf(w.context.db.session()).activeRules.list('metric_threshold');
-  const incidentIds: Id<'incident'>[] = [];
-  for (const [index, ruleId] of ruleIds.entries()) {
-    const rule = rules.find((candidate) => candidate.ruleId === ruleId);
-    if (rule === undefined) throw new Error('the rule is not active');
-    const title = `trouble ${index + 1}`;
-    const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
-    const id = await inUnitOfWork(w.runtime, (unit) =>
-      openIncident(unit, rule, { ...cause, details: {}, sentence: title }),
-    );
-    if (id !== null) incidentIds.push(id);
-  }
-  return incidentIds;
+  return await inUnitOfWork(w.runtime, async (unit) => {
+    const incidentIds: Id<'incident'>[] = [];
+    for (const [index, ruleId] of ruleIds.entries()) {
+      const rule = rules.find((candidate) => candidate.ruleId === ruleId);
+      if (rule === undefined) throw new Error('the rule is not active');
+      const title = `trouble ${index + 1}`;
+      const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
+      const id = await openIncident(unit, rule, { ...cause, details: {}, sentence: title });
+      if (id !== null) incidentIds.push(id);
+    }
+    return incidentIds;
+  });
 }

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { type Phone, startPhone } from '@tocsin/phone-simulator';
 
-import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { openIncident } from '#modules/incidents/open_incidents.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -11,19 +10,12 @@ import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import type { TestClock } from '#test/kit/clock.ts';
+import { givenMember, givenPolicyAndRule, givenTeam, type StepInput } from '#test/kit/given_rows.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
 import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 import { composeWorld, type Composition, openWorld, type World } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
-
-/** A step as tests write it. */
-export interface StepInput {
-  readonly afterMinutes: number;
-  readonly channels: readonly Channel[];
-  readonly targetUserIds?: readonly string[];
-  readonly useSchedule?: boolean;
-}
 
 export interface Responder {
   readonly userId: Id<'user'>;
@@ -178,7 +170,7 @@ async function openStaffed(
       : runnerUntilIdle({ context: w.context, runtime, queue, phone, areJobsLost });
 
   const staff: StaffedWorld['staff'] = {
-    team: async () => (await w.expectOk('create_team', { name: 'Platform' })).teamId,
+    team: () => givenTeam(w.context, w.orgId, 'Platform'),
     async teamOf(...names) {
       const teamId = await staff.team();
       const people: Responder[] = [];
@@ -188,35 +180,22 @@ async function openStaffed(
     async responder(teamId, name) {
       const person = await w.given.user({ name, role: 'responder' });
       const phoneNumber = `+3161${String(randomBytes(4).readUInt32BE() % 10_000_000).padStart(7, '0')}`;
-      const member = await w.expectOk('add_team_member', { teamId, userId: person.userId, phone: phoneNumber });
       const { userId, email, key } = person;
-      return { userId, memberId: member.memberId, name, phone: phoneNumber, email, key };
+      const memberId = await givenMember(w.context, { teamId, userId, phone: phoneNumber });
+      return { userId, memberId, name, phone: phoneNumber, email, key };
     },
     confirm: ({ userId, phone: number }) =>
       storesOf(w.context.db.session()).phoneNumbers.confirm(userId, number, w.clock.now()),
     async alert(teamId, steps, { key = w.orgKey } = {}) {
-      const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps }, { key });
       const { serviceId } = await w.given.service({ key });
-      const rule = await w.expectOk(
-        'create_alert_rule',
-        {
-          serviceId,
-          name: 'Latency',
-          kind: 'metric_threshold',
-          config: { metricName: 'latency', comparator: '>', threshold: 100 },
-          escalationPolicyId: policy.policyId,
-        },
-        { key },
-      );
+      const { policyId, ruleId } = await givenPolicyAndRule(w.context, { teamId, serviceId, steps });
       return {
         serviceId,
-        ruleId: rule.ruleId,
-        policyId: policy.policyId,
+        ruleId,
+        policyId,
         async trigger(title = 'latency is 250 (> 100)') {
           return await inUnitOfWork(runtime, async (unit) => {
-            const active = (await unit.stores.activeRules.list('metric_threshold')).find(
-              ({ ruleId }) => ruleId === rule.ruleId,
-            );
+            const [active] = await unit.stores.activeRules.list('metric_threshold', { ruleId });
             if (active === undefined) throw new Error('the rule is not active');
             const cause = { kind: 'metric_threshold', exceptionGroupId: null, title, severity: 'error' } as const;
             const id = await openIncident(unit, active, { ...cause, details: {}, sentence: title });

@@ -7,7 +7,6 @@ import { expect, inject, onTestFinished } from 'vitest';
 
 import { API_KEY_PREFIX, issueApiKey } from '#auth/api_keys.ts';
 import { hashSecret, newSecretText } from '#auth/secret_text.ts';
-import { decideEnable } from '#modules/capabilities/decide/billing.ts';
 import { type Capability, CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { type Config, loadConfig, requireStores } from '#entry/config.ts';
@@ -20,6 +19,7 @@ import { storesOf } from '#modules/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
+import { givenService } from '#test/kit/given_rows.ts';
 import { COMPOSITIONS, withPostgres } from '#test/kit/templates.ts';
 import { closedByFile, type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 
@@ -241,7 +241,7 @@ export async function openWorld({ context, app, clock, close }: Composition): Pr
   const forOrganization = async (name?: string): Promise<World> => {
     const home = await createOrganization(context, name);
     const { call, expectOk } = callsOf(app, home.orgKey);
-    const given = givenBy(context, home, expectOk);
+    const given = givenBy(context, home);
     return { ...home, context, app, clock, call, expectOk, given, forOrganization, metrics, close };
   };
   return await forOrganization();
@@ -268,7 +268,7 @@ function callsOf(app: FastifyInstance, orgKey: string): Pick<World, 'call' | 'ex
   return { call, expectOk };
 }
 
-function givenBy(context: AppContext, home: Organization, expectOk: World['expectOk']): World['given'] {
+function givenBy(context: AppContext, home: Organization): World['given'] {
   return {
     organization: (name) => createOrganization(context, name),
     user: ({ role = 'responder', name = 'Anna', orgId = home.orgId } = {}) =>
@@ -280,39 +280,17 @@ function givenBy(context: AppContext, home: Organization, expectOk: World['expec
       });
     },
     async service({ name = 'checkout', capabilities = CAPABILITIES, key = home.orgKey } = {}) {
-      const service = await expectOk('create_service', { name }, { key });
-      await enableCapabilities(context, service.serviceId, capabilities);
-      return service;
+      const orgId = key === home.orgKey ? home.orgId : await organizationOf(context, key);
+      return await givenService(context, { orgId, name, capabilities });
     },
   };
 }
 
-/** Leaves what `enable_capability` leaves by one statement, but for its lines of the audit log. */
-async function enableCapabilities(
-  { clock, db }: AppContext,
-  serviceId: string,
-  capabilities: readonly Capability[],
-): Promise<void> {
-  const now = clock.now();
-  const periods = capabilities.flatMap((capability) => {
-    const { period } = decideEnable(capability, null, now);
-    return period === null ? [] : [{ id: newId('period'), ...period }];
-  });
-  await db.sql.run(
-    `with periods as (
-       select * from json_to_recordset($3)
-         as p(id text, capability text, "startsAt" timestamptz, "endsAt" timestamptz, "amountCents" int, currency text)
-     ), enabled as (
-       insert into service_capabilities
-         (service_id, capability, is_enabled, enabled_at, billing_anchor, billed_until)
-       select $2, capability, true, $1, "startsAt", "endsAt" from periods
-     )
-     insert into billing_periods
-       (id, org_id, service_id, service_name, capability, starts_at, ends_at, amount_cents, currency, created_at)
-     select p.id, org_id, s.id, name, capability, "startsAt", "endsAt", "amountCents", currency, $1
-       from periods p, services s where s.id = $2`,
-    [now.toString(), serviceId, JSON.stringify(periods)],
-  );
+async function organizationOf({ db }: AppContext, key: string): Promise<Id<'org'>> {
+  const found = await db.sql.row<{ orgId: Id<'org'> }>('select org_id as "orgId" from api_keys where hash = $1', [
+    hashSecret(key),
+  ]);
+  return found!.orgId;
 }
 
 /** A key with all permissions of its owner, and the values of its row: id, hash, hint. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { spokenText } from '@tocsin/phone-simulator';
-import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
+import type { StepInput } from '#test/kit/given_rows.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const AT_ONCE_BY_SMS = { afterMinutes: 0, channels: ['sms'] } as const;
 

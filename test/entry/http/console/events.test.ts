@@ -87,7 +87,7 @@ test('a listener gets the changes of their organization, and of no other', async
   const there = await listen(w, await signedIn(w, stranger), other.orgId);
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   await here.until(names(teamId));
-  const { serviceId } = await w.given.service({ key: other.orgKey, capabilities: [] });
+  const { serviceId } = await w.expectOk('create_service', { name: 'checkout' }, { key: other.orgKey });
   await there.until(names(serviceId));
   expect(here.changes).toEqual([{ topic: 'teams', ids: [teamId] }]);
   expect(there.changes).toEqual([{ topic: 'services', ids: [serviceId] }]);
@@ -99,7 +99,7 @@ test('what changed between the reading of a page and its stream is told first, t
   const { email } = await givenPerson(w, { role: 'viewer' });
   const browser = await signedIn(w, email);
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
-  await w.given.service({ key: other.orgKey, capabilities: [] });
+  await w.expectOk('create_service', { name: 'checkout' }, { key: other.orgKey });
   const early = await listen(w, browser, w.orgId, 50);
   await early.until(names(teamId));
   const late = await listen(w, browser, w.orgId, 50);
