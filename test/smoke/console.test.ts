@@ -5,7 +5,7 @@ import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, startConsole } from '#test/browser/console_world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { dataFlows } from '#test/smoke/data_flows.ts';
-import type { Smoke } from '#test/smoke/flows.ts';
+import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
 import { pagingFlows } from '#test/smoke/paging_flows.ts';
 import { settingsFlows } from '#test/smoke/settings_flows.ts';
 import { sharedContexts } from '#test/smoke/shared_contexts.ts';
@@ -46,6 +46,9 @@ inBrowser(
       const port = await findFreePort(0);
       // Browsers offer passkeys on localhost, not on 127.0.0.1.
       console = await startConsole({ port, publicUrl: `http://localhost:${port}`, settings, contextFor });
+      // The first page of a profile compiles the console.
+      for (const profile of [{}, TOUCH]) await (await console.signedOutPage(profile)).goto(`${console.baseUrl}/login`);
+      await release(false);
     });
     afterEach(async ({ task }) => await release(task.result?.state === 'fail'));
     afterAll(async () => {

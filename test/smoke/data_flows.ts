@@ -27,7 +27,7 @@ async function givenService(h: ConsoleWorld): Promise<string> {
 }
 
 export function dataFlows({ newOrganization }: Smoke): void {
-  test('a dashboard is made of what a service sends, and changed', async () => {
+  test('a dashboard is made of what a service sends', async () => {
     const h = await newOrganization();
     await givenService(h);
     const { page } = await h.visitor({ path: '/dashboards' });
@@ -40,18 +40,10 @@ export function dataFlows({ newOrganization }: Smoke): void {
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
     await heading(page, 'Payments');
     await plotOf(page, 'http_request_duration_seconds').waitFor();
-    await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    await page.getByRole('button', { name: 'Add a widget' }).click();
-    await dialog.getByLabel('Kind').selectOption('text');
-    await dialog.getByLabel('Text', { exact: true }).fill('Call Anna first');
-    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('Call Anna first').waitFor();
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('The dashboard is saved').waitFor();
     expect((await h.expectOk('list_dashboards')).dashboards).toMatchObject([{ name: 'Payments' }]);
   });
 
-  test('the first exception shows by itself, is read, resolved, and taken back', async () => {
+  test('the first exception shows by itself, is read, and resolved', async () => {
     const h = await newOrganization();
     const { dsn } = await h.given.service({ name: 'checkout' });
     const { page } = await h.visitor({ path: '/exceptions' });
@@ -67,12 +59,8 @@ export function dataFlows({ newOrganization }: Smoke): void {
     await page.getByRole('link', { name: /^CardDeclined/ }).click();
     await heading(page, /^CardDeclined/);
     await page.getByRole('region', { name: 'Event', exact: true }).getByText('shop/payments.py').first().waitFor();
-    const statusOf = async () => (await h.expectOk('list_exception_groups')).groups[0].status;
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.getByText('Exception resolved.').waitFor();
-    expect(await statusOf()).toBe('resolved');
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Undone.').waitFor();
-    expect(await statusOf()).toBe('unresolved');
+    expect((await h.expectOk('list_exception_groups')).groups).toMatchObject([{ status: 'resolved' }]);
   });
 }

@@ -66,26 +66,14 @@ export function pagingFlows(smoke: Smoke): void {
     await row(bram.page, 'Checkout is slow', 'Acknowledged');
     await page.getByText('Acknowledged by Anna').first().waitFor();
     expect(await h.expectOk('get_incident', { incidentId })).toMatchObject({ status: 'acknowledged' });
-    await bram.page.getByRole('link', { name: 'Checkout is slow' }).click();
-    await heading(bram.page, 'Checkout is slow');
-    await bram.page.getByRole('region', { name: 'Timeline' }).getByText('Anna').first().waitFor();
     await h.expectOk('resolve_incident', { incidentId });
     await page.getByRole('button', { name: 'Reopen' }).waitFor();
   });
 
-  test('a schedule is made, and a shift of it is given to somebody else', async () => {
+  test('a shift of a schedule is given to somebody else', async () => {
     const h = await smoke.newOrganization();
     const { whoIsOnCall } = await givenSchedule(h);
-    const { page } = await h.visitor({ path: '/oncall/schedules/new', role: 'editor', name: 'Emma' });
-    await heading(page, 'Create a schedule');
-    await page.getByLabel('Name').fill('Secondary');
-    await page.getByRole('combobox', { name: 'Add a person' }).fill('An');
-    await page.getByRole('option', { name: 'Anna' }).click();
-    await page.getByLabel('First shifts').getByText('Anna').first().waitFor();
-    await page.getByRole('button', { name: 'Create' }).click();
-    await heading(page, 'Secondary');
-
-    await openPath(page, h.baseUrl, 'oncall');
+    const { page } = await h.visitor({ path: '/oncall', role: 'editor', name: 'Emma' });
     await page
       .getByRole('button', { name: /^Bram, / })
       .first()
@@ -97,7 +85,7 @@ export function pagingFlows(smoke: Smoke): void {
     expect(await whoIsOnCall()).toMatchObject({ onCall: { name: 'Anna' }, source: 'override' });
   });
 
-  test('a rule is tried on what was stored, made, and disabled', async () => {
+  test('a rule is tried on what was stored, and made', async () => {
     const h = await smoke.newOrganization();
     const serviceId = await givenSlowService(h);
     const { page } = await h.visitor({ path: `/rules/new?service=${serviceId}&metric=request_duration_ms` });
@@ -109,12 +97,8 @@ export function pagingFlows(smoke: Smoke): void {
     await page.getByRole('button', { name: 'Create' }).click();
     await heading(page, 'Checkout is slow');
     await page.getByText('What it measures').waitFor();
-    await openPath(page, h.baseUrl, 'rules');
-    await page.getByRole('switch', { name: 'Checkout is slow enabled' }).press('Space');
-    await page.getByText('Checkout is slow is disabled.').waitFor();
-    await page.getByRole('link', { name: 'Disabled 1' }).waitFor();
     expect((await h.expectOk('get_service', { serviceId })).alertRules).toMatchObject([
-      { name: 'Checkout is slow', config: { threshold: 800 }, enabled: false },
+      { name: 'Checkout is slow', config: { threshold: 800 }, enabled: true },
     ]);
   });
 
@@ -134,6 +118,7 @@ export function pagingFlows(smoke: Smoke): void {
       ['explore', 'Metrics', '1 series, gauge'],
       ['me', 'Olga', 'Your phone'],
       ['settings/delivery', 'Delivery', 'SMS'],
+      ['settings/api-keys', 'API keys', 'tocsin_key_'],
       ['settings/apps', 'Connected apps', 'No app is connected'],
     ] as const) {
       await openPath(page, h.baseUrl, path);

@@ -20,8 +20,6 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     const page = await h.signedOutPage();
     await page.goto(`${h.baseUrl}/me`);
     await page.waitForURL(/\/login\?next=/);
-    await logIn(page, anna.email, 'not the password');
-    await page.getByText('The mail address or the password is wrong').waitFor();
     await logIn(page, anna.email);
     await page.getByRole('heading', { level: 1, name: 'Anna' }).waitFor();
 
@@ -55,7 +53,7 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     await devtools.detach();
   });
 
-  test('somebody is invited and joins, and an API key is made; the audit log has both', async () => {
+  test('somebody is invited and joins, and the audit log has it', async () => {
     const h = await newOrganization();
     const { page } = await h.visitor({ path: '/settings/members' });
     const dialog = page.getByRole('dialog');
@@ -71,16 +69,9 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     await joining.getByRole('button', { name: 'Join' }).click();
     await joining.getByRole('heading', { name: /, Bram$/ }).waitFor();
 
-    await openPath(page, h.baseUrl, 'settings/api-keys');
-    await page.getByRole('button', { name: 'Create an API key' }).click();
-    await dialog.getByLabel('Name').fill('Deploys');
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
-    await page.getByRole('button', { name: 'I have copied it' }).click();
-    expect((await h.call('list_services', {}, { key })).status).toBe(200);
     await openPath(page, h.baseUrl, 'settings/audit');
-    for (const action of ['Create an API key', 'Accept an invitation']) {
-      await page.getByRole('button', { name: `${action}: show what changed` }).waitFor();
-    }
+    const joined = page.getByRole('button', { name: 'Accept an invitation: show what changed' });
+    await joined.waitFor();
+    expect(await joined.count()).toBe(1);
   });
 }
