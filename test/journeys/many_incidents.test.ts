@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { pace } from '#test/kit/pace.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { openMany } from '#test/kit/open_many.ts';
+import { openMany } from '#test/kit/many_incidents.ts';
 
 const INCIDENTS = 1_000;
 const CHANNELS = ['sms', 'call'] as const;

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { storesOf } from '#modules/stores.ts';
 import { sendMail } from '#notify/mail/send_mail.ts';
-import { openMany } from '#test/kit/open_many.ts';
+import { openMany } from '#test/kit/many_incidents.ts';
 import { type Mail, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { type Alert, type Responder, staffedWorld } from '#test/kit/staffed_world.ts';
 import { closedByFile } from '#test/kit/used_in_turn.ts';

@@ -14,7 +14,7 @@ import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import type { RolesRuntime } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { openMany } from '#test/kit/open_many.ts';
+import { openMany } from '#test/kit/many_incidents.ts';
 import { onRunEscalationStep, sweepDue } from '#workers/pager_role.ts';
 
 async function annaThenBram(w: StaffedWorld) {

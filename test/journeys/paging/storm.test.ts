@@ -11,8 +11,7 @@ import { sweep } from '#test/kit/properties.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { startPushService } from '#test/kit/programs/push_service.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { givenIncidents } from '#test/kit/many_incidents.ts';
-import { openMany } from '#test/kit/open_many.ts';
+import { givenIncidents, openMany } from '#test/kit/many_incidents.ts';
 import type { RolesRuntime } from '#test/kit/roles.ts';
 import { sweepDue } from '#workers/pager_role.ts';
 
@@ -34,7 +33,7 @@ async function stormOf(w: StaffedWorld, channels: readonly Channel[] = ['sms'], 
     await w.runUntilIdle();
     return incidentIds;
   };
-  /** As many pages as a person gets a minute have left for Anna. */
+  /** Leaves as many pages to Anna as a person gets a minute. */
   const fill = async (count = MESSAGES_PER_MINUTE_MAX) => {
     const [incidentId] = await givenIncidents(w, alert.serviceId, { count: 1 });
     const [channel] = channels;
