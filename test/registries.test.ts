@@ -113,7 +113,7 @@ const PROGRAM = `
   const { greeting } = loadConfig({ GREETING: 'hello' });
   console.log(JSON.stringify({ error: [status, isShown, rpcCodeOf('out_of_stock')], readme, greeting }));`;
 
-/** What a process tells whose sources have the lines. */
+/** Answers of a process whose sources have the lines. */
 let told: { readonly error: unknown; readonly readme: string; readonly greeting: unknown };
 
 beforeAll(() => {

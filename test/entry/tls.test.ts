@@ -11,16 +11,12 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 
 import { loadConfig } from '#entry/config.ts';
-import { findPreflightFaults } from '#entry/preflight.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { openDatabase } from '#storage/postgres/database.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
+import { APP_SECRET, expectTrustOnlyIn, faultsOf } from '#test/entry/trusted_authorities.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
 import { canRunWith } from '#test/kit/programs/debian_packages.ts';
-import { hasDebianPostgres, startTlsPostgres } from '#test/kit/programs/debian_postgres.ts';
-
-const APP_SECRET = 'a secret that is long enough for tests';
 
 let certificates: Certificates;
 beforeAll(() => {
@@ -29,34 +25,6 @@ beforeAll(() => {
 afterAll(() => certificates.remove());
 
 type Environment = Record<string, string>;
-
-async function faultsOf(environment: Environment): Promise<string[]> {
-  const faults = await findPreflightFaults(loadConfig({ APP_SECRET, ...environment }), { listens: false });
-  return faults.map(({ sentence, mayPass }) => `${mayPass ? 'may pass' : 'wrong'}: ${sentence}`);
-}
-
-/** Expects no fault with the right authority, and a sentence that says which file to name with another or none. */
-async function expectTrustOnlyIn(store: string, prefix: string, url: string): Promise<void> {
-  const address = { [`${prefix}_URL`]: url };
-  const file = `${prefix}_CA_FILE`;
-  expect(await faultsOf({ ...address, [file]: certificates.caFile })).toEqual([]);
-  for (const wrong of [{ [file]: certificates.otherCaFile }, ...(prefix === 'DATABASE' ? [] : [{}])]) {
-    const sentence = `wrong: ${prefix}_URL: the certificate of ${store} \\(127.0.0.1:\\d+\\) is not signed by an authority that is trusted here: name the file of that authority in ${file}`;
-    expect(await faultsOf({ ...address, ...wrong })).toEqual([expect.stringMatching(new RegExp(`^${sentence}$`))]);
-  }
-}
-
-describe.skipIf(!canRunWith('postgresql', hasDebianPostgres))('PostgreSQL', () => {
-  test('is reached over TLS with an authority of its own, and with no other', async () => {
-    const url = await startTlsPostgres(certificates.certFile, certificates.keyFile);
-    await expectTrustOnlyIn('PostgreSQL', 'DATABASE', url);
-    const config = loadConfig({ DATABASE_URL: url, APP_SECRET, DATABASE_CA_FILE: certificates.caFile });
-    const db = await openDatabase({ url: config.databaseUrl!, poolMax: 1 });
-    onTestFinished(() => db.close());
-    const used = await db.sql.row('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
-    expect(used).toEqual({ ssl: true });
-  });
-});
 
 describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('Redis', () => {
   test('is reached over TLS with an authority of its own, and with no other', async () => {
@@ -83,7 +51,7 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('Redis
     const trusted = { REDIS_URL: redisUrl, REDIS_CA_FILE: caFile };
     for await (const line of createInterface(server.stdout)) if (line.includes('Ready to accept connections')) break;
     expect(await faultsOf(trusted)).toEqual([]);
-    await expectTrustOnlyIn('Redis', 'REDIS', redisUrl);
+    await expectTrustOnlyIn(certificates, { store: 'Redis', prefix: 'REDIS', url: redisUrl });
     const store = { databaseUrl: 'postgres://none', redisUrl, redisCaFile: caFile };
     const queue = connectQueue(store, { durable: true, poolMax: 1 });
     onTestFinished(() => queue.close());
@@ -93,7 +61,7 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('Redis
 
 test('ClickHouse is reached over TLS with an authority of its own, and with no other', async () => {
   const url = await startTlsFront(new URL(inject('clickhouseUrl')));
-  await expectTrustOnlyIn('ClickHouse', 'CLICKHOUSE', url);
+  await expectTrustOnlyIn(certificates, { store: 'ClickHouse', prefix: 'CLICKHOUSE', url });
   const client = openClickHouse({ clickhouseUrl: url, clickhouseCaFile: certificates.caFile });
   onTestFinished(() => client.close());
   const answer = await client.query({ query: 'SELECT 1', format: 'JSONCompactEachRow' });

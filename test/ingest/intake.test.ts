@@ -96,7 +96,7 @@ function batch(count: number, name = 'cpu'): PointBatch {
   return points;
 }
 
-/** What waits for a time waits a tenth of it, until the test is over. */
+/** Has each wait take a tenth of its time until the test is over. */
 function hurry(): void {
   const wait = setTimeout;
   vi.stubGlobal('setTimeout', (work: () => void, ms = 0) => wait(work, ms / 10));

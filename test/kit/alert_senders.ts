@@ -40,12 +40,19 @@ export async function alertedServiceIn(w: StaffedWorld): Promise<AlertedService>
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
   const { serviceId } = await w.given.service({ name: 'shop' });
   const key = await alertKeyOf(w, serviceId, policyId);
+  return { w, serviceId, policyId, key, anna, ...waysOf(w, serviceId, key) };
+}
+
+/** Makes another service, of whose alerts nobody is paged without a policy. */
+export async function anotherService(alerted: AlertedService, policyId?: string): Promise<AlertedService> {
+  const { w } = alerted;
+  const { serviceId } = await w.given.service({ name: 'shop' });
+  const key = await alertKeyOf(w, serviceId, policyId);
+  return { ...alerted, serviceId, key, ...waysOf(w, serviceId, key) };
+}
+
+function waysOf(w: StaffedWorld, serviceId: Id<'service'>, key: string): Pick<AlertedService, 'send' | 'incidents'> {
   return {
-    w,
-    serviceId,
-    policyId,
-    key,
-    anna,
     send: (path, body, sendOptions) => sendAlert(w, key, path, body, sendOptions),
     incidents: async () => (await w.expectOk('list_incidents', { serviceId })).incidents,
   };

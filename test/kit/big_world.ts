@@ -1,5 +1,5 @@
 import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
-import type { Id } from '#kernel/ids.ts';
+import { type Id, newId } from '#kernel/ids.ts';
 import { groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { givenLongNight } from '#test/kit/big_incident.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
@@ -37,13 +37,15 @@ export async function givenBigWorld(w: World): Promise<BigIds> {
     kind: 'metric_threshold',
     config: { metricName: 'latency', comparator: '>', threshold: 1 },
   };
-  const rules = await inTurns(30, 1, (nth) =>
-    w.expectOk('create_alert_rule', { ...rule, name: `Rule ${pad(nth)} of the big service` }),
-  );
+  const nameOfRule = (nth: number): string => `Rule ${pad(nth)} of the big service`;
+  const { ruleId } = await w.expectOk('create_alert_rule', { ...rule, name: nameOfRule(0) });
+  await copyRow(w, { table: 'alert_rules', id: ruleId, count: 29 }, (nth) => {
+    return { id: newId('rule'), name: nameOfRule(nth) };
+  });
   await givenIncidents(w, serviceId, { count: 300, minutesAgo: 60, title: 'Latency is high in the region' });
   const queue = { count: 80, status: 'triggered' as const, minutesAgo: 200, title: 'Queue is full' };
   const [incidentId] = await givenIncidents(w, serviceId, queue);
-  await w.context.db.sql.run('update incidents set rule_id = $1', [rules[0]?.ruleId]);
+  await w.context.db.sql.run('update incidents set rule_id = $1', [ruleId]);
   await givenIncidents(w, serviceId, { count: 40, status: 'acknowledged', minutesAgo: 5, title: 'Disk fills' });
   await groupAndStore(
     w,
@@ -66,7 +68,10 @@ export async function givenBigWorld(w: World): Promise<BigIds> {
     }),
   );
   const { dashboardId } = await w.expectOk('create_dashboard', { name: 'Wall', serviceId, layout: widgets(150) });
-  await inTurns(DASHBOARDS, 1, (nth) => w.expectOk('create_dashboard', { name: `Board ${pad(nth)}` }));
+  const board = await w.expectOk('create_dashboard', { name: `Board ${pad(0)}` });
+  await copyRow(w, { table: 'dashboards', id: board.dashboardId, count: DASHBOARDS - 1 }, (nth) => {
+    return { id: newId('dashboard'), name: `Board ${pad(nth)}` };
+  });
   const { userIds, ...team } = await givenPeople(w);
   await givenLongNight(w, incidentId!, userIds);
   return { serviceId, dashboardId, groupId: group!.groupId, incidentId: incidentId!, ...team };
@@ -81,10 +86,15 @@ async function givenPeople(w: World) {
   );
   const rotationConfig = { userIds, shiftHours: 1 };
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Hourly', rotationConfig });
-  await inTurns(60, 1, (nth) => {
+  const windowOf = (nth: number) => {
     const startAt = w.clock.now().add({ hours: 10 * nth + 1 });
-    const window = { startAt: startAt.toString(), endAt: startAt.add({ hours: 3 }).toString() };
-    return w.expectOk('create_schedule_override', { scheduleId, userId: userIds[nth % PEOPLE], ...window });
+    return { startAt: startAt.toString(), endAt: startAt.add({ hours: 3 }).toString() };
+  };
+  const first = { scheduleId, userId: userIds[0], ...windowOf(0) };
+  const { overrideId } = await w.expectOk('create_schedule_override', first);
+  await copyRow(w, { table: 'schedule_overrides', id: overrideId, count: 59 }, (nth) => {
+    const { startAt, endAt } = windowOf(nth);
+    return { id: newId('override'), user_id: userIds[nth % PEOPLE], start_at: startAt, end_at: endAt };
   });
   const steps = Array.from({ length: 10 }, (_, nth) => ({
     afterMinutes: nth * 5,
@@ -154,6 +164,20 @@ function widgets(count: number): object[] {
     query: { metricName: `a_rather_long_name_of_a_metric_${pad(nth)}`, aggregation: 'avg' },
     grid: { x: (nth % 4) * 3, y: Math.floor(nth / 4), w: 3, h: 2 },
   }));
+}
+
+/** Adds copies of a row with other values, as the action that made it would make a hundred times more slowly. */
+async function copyRow(
+  w: World,
+  { table, id, count }: { readonly table: string; readonly id: string; readonly count: number },
+  valuesOf: (nth: number) => object,
+): Promise<void> {
+  const copies = Array.from({ length: count }, (_, index) => valuesOf(index + 1));
+  await w.context.db.sql.run(
+    `insert into ${table} select (jsonb_populate_record(t, copy)).* from ${table} t, jsonb_array_elements($2::jsonb) copy
+     where t.id = $1`,
+    [id, JSON.stringify(copies)],
+  );
 }
 
 /** Runs so many, some at a time; what each gave, in order. */

@@ -23,7 +23,7 @@ async function auditOfCommands(w: World, orgId: string) {
   );
 }
 
-/** The process of all calls starts. */
+// The process of all calls starts.
 beforeAll(() => runCommand({ args: ['--version'], env: {}, input: '' }));
 
 test('a key with all permissions may do all, and one that could do nothing is refused', async () => {

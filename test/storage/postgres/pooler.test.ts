@@ -11,7 +11,9 @@ import { hasPgbouncer, startPgbouncer } from '#test/kit/programs/pgbouncer.ts';
 import { startRedis } from '#test/kit/programs/redis.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { startRoles } from '#test/kit/roles.ts';
-import { world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const w = await fileWorld();
 
 describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in transaction mode', () => {
   /** Its queue is no other test's. */
@@ -30,7 +32,6 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     'with its queue in $queue everything works when PostgreSQL itself is known too',
     async ({ queue, isAvailable }, { skip }) => {
       skip(!isAvailable);
-      const w = await world({ jobs: 'real queue' });
       const direct = w.context.config.databaseUrl;
       const databaseUrl = await startPgbouncer(direct);
       const redisUrl = queue === 'Redis' ? await startOwnRedis() : undefined;
@@ -71,7 +72,6 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
   );
 
   test('the limits of a session hold for each transaction, and end with it', async () => {
-    const w = await world({ jobs: 'real queue' });
     const databaseUrl = await startPgbouncer(w.context.config.databaseUrl);
     const config = { ...w.context.config, databaseUrl, directDatabaseUrl: w.context.config.databaseUrl };
     onTestFinished(w.clock.beImpatient(1));
@@ -83,7 +83,6 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
   });
 
   test('statements that run often stay without names, which belong to a session', async () => {
-    const w = await world({ jobs: 'real queue' });
     const databaseUrl = await startPgbouncer(w.context.config.databaseUrl);
     const config = { ...w.context.config, databaseUrl, directDatabaseUrl: w.context.config.databaseUrl };
     const context = await compose(config, { log: silentLog, clock: w.clock });
@@ -98,7 +97,6 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
   });
 
   test('it is refused in a sentence when PostgreSQL itself is not known', async () => {
-    const w = await world({ jobs: 'real queue' });
     const url = await startPgbouncer(w.context.config.databaseUrl);
     expect(await findPostgresFault(url)).toMatchObject({
       mayPass: false,
@@ -112,7 +110,6 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     ['transaction', 'gives connections no session of their own'],
     ['session', 'ignores settings of a session'],
   ] as const)('one in %s mode that hides it is refused, too: it %s', async (mode, fault) => {
-    const w = await world({ jobs: 'real queue' });
     const ignored = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'options'];
     const url = await startPgbouncer(w.context.config.databaseUrl, { mode, ignored });
     const { host } = new URL(url);

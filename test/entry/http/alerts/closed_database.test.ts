@@ -6,14 +6,15 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { toAppError } from '#entry/http/problem.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
 import { ALERT_DOORS } from '#test/entry/http/alerts/alert_doors.ts';
-import { alertedServiceIn } from '#test/kit/alert_senders.ts';
-import { staffedWorld, type StaffedWorld } from '#test/kit/staffed_world.ts';
+import { alertedServiceIn, anotherService } from '#test/kit/alert_senders.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { closedByFile } from '#test/kit/used_in_turn.ts';
 
 const SAID = { title: 'Disk full', alias: 'disk', link: 'https://runbooks.example/disk', details: {} };
 const NOBODY = 'a'.repeat(32);
 
 /** Ends all connections to the database of the world, and admits none until it is opened again. */
-async function closeDatabase(w: StaffedWorld): Promise<{ open(): Promise<void> }> {
+async function closeDatabase(): Promise<{ open(): Promise<void> }> {
   const database = new URL(w.context.config.databaseUrl).pathname.slice(1);
   const admin = new pg.Client({ connectionString: inject('postgresUrl') });
   await admin.connect();
@@ -27,10 +28,12 @@ async function closeDatabase(w: StaffedWorld): Promise<{ open(): Promise<void> }
   return { open };
 }
 
+const w = await closedByFile(staffedWorld({ fresh: true, keepOpen: true }));
+
 test('while PostgreSQL admits no connections every sender of alerts is told to try again, and then one incident opens', async () => {
-  const w = await staffedWorld({ fresh: true });
-  const services = await Promise.all(ALERT_DOORS.map(() => alertedServiceIn(w)));
-  const { open } = await closeDatabase(w);
+  const alerted = await alertedServiceIn(w);
+  const services = await Promise.all(ALERT_DOORS.map(() => anotherService(alerted)));
+  const { open } = await closeDatabase();
   for (const [index, door] of ALERT_DOORS.entries()) {
     const service = services[index];
     if (service === undefined) throw new Error('every door has a service');
@@ -61,10 +64,9 @@ test('while PostgreSQL admits no connections every sender of alerts is told to t
 });
 
 test('while PostgreSQL admits no connections actions, the console and other ways in answer that it is away', async () => {
-  const w = await staffedWorld({ fresh: true });
   const { dsn, ingestionKey } = await w.given.service();
   const { username, pathname } = new URL(dsn);
-  await closeDatabase(w);
+  await closeDatabase();
   const post = async (url: string, key: string, payload: object) => {
     const headers = { authorization: `Bearer ${key}` };
     return (await w.app.inject({ method: 'POST', url, headers, payload })).statusCode;

@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest';
 
 import { type AlertDoor, ALERT_DOORS } from '#test/entry/http/alerts/alert_doors.ts';
 import { rotateAlertKey } from '#modules/alerts/operations/alert_keys.ts';
-import { type AlertedService, alertedServiceIn, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
+import {
+  type AlertedService,
+  alertedServiceIn,
+  alertKeyOf,
+  anotherService,
+  sendAlert,
+} from '#test/kit/alert_senders.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
@@ -69,17 +75,8 @@ const theirs = await alertKeyOf(stranger, (await stranger.given.service({ name: 
 
 /** A service of the test alone, at a time when nobody has sent too much; its alerts page only with a policy. */
 async function serviceOf(alerted: AlertedService, policyId?: string): Promise<AlertedService> {
-  const { w } = alerted;
-  w.clock.advance({ minutes: 2 });
-  const { serviceId } = await w.given.service({ name: 'shop' });
-  const key = await alertKeyOf(w, serviceId, policyId);
-  return {
-    ...alerted,
-    serviceId,
-    key,
-    send: (path, body, options) => sendAlert(w, key, path, body, options),
-    incidents: async () => (await w.expectOk('list_incidents', { serviceId })).incidents,
-  };
+  alerted.w.clock.advance({ minutes: 2 });
+  return await anotherService(alerted, policyId);
 }
 
 /** Incidents that an alert opens at this door: none for a change. */

@@ -59,7 +59,7 @@ const edgesOf = (permission: string): Role[] =>
     (role) => role !== undefined,
   );
 
-/** What the operation answers to somebody of the role, without HTTP: its code and sentence, or that it is done. */
+/** Returns what the operation answers to somebody of the role, without HTTP: a code and sentence, or that it is done. */
 async function outcomeOf(operation: AnyOperation, role: Role, body: unknown, requestId = 'req_test') {
   const caller = memberCaller(w.orgId, w.owner.userId, role);
   try {

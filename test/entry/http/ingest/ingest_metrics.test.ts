@@ -130,7 +130,7 @@ describe('a body', () => {
   });
 
   test('is refused with 413 when it inflates beyond the limit, however small it is', async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+    const bomb = Buffer.concat(Array<Buffer>(64).fill(gzipSync(Buffer.alloc(1024 * 1024, ' '))));
     expect(bomb.length).toBeLessThan(100_000);
     const answer = await send({ from: service, body: bomb, headers: { 'content-encoding': 'gzip' } });
     expect(answer).toMatchObject({ status: 413 });

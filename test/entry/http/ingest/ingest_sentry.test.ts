@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
@@ -18,6 +18,12 @@ const QUIETED = expect.stringMatching(
 
 const w = await fileWorld();
 const service = await w.given.service();
+
+/** 128 MiB of spaces in Brotli, which takes a second. */
+const BOMB = Buffer.from(
+  'y///PwAkQOKxQHLv//j//weABEAcFoDu/R////8AkACIwwLQvf/j//8fABIAcVgAuvd//P//A0ACIA4LQPf+j///fwBIAMRhAeje//H//w8ACYA4LADd+z/+//8BIAEQhwWge//H//8/ACQA4rAAdO//+P//B4AEQBwWgO79H////wCQAIjDAtC9/+P//x8AEgBxWAC693/8//8DQAIgDgtA9/6P//9/AEgAxGEB6N7/8f//DwAJgDgsAN37v/z//wMgARCHBaB7/wc=',
+  'base64',
+);
 
 const newEventId = () => randomBytes(16).toString('hex');
 
@@ -297,10 +303,7 @@ describe('a request', () => {
   });
 
   test('a body that inflates beyond the limit is refused with 413', async () => {
-    const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
-    const bomb = brotliCompressSync(Buffer.alloc(128 * 1024 * 1024, ' '), quick);
-    expect(bomb.length).toBeLessThan(10_000);
-    expect(await send(service, { body: bomb, headers: { 'content-encoding': 'br' } })).toMatchObject({ status: 413 });
+    expect(await send(service, { body: BOMB, headers: { 'content-encoding': 'br' } })).toMatchObject({ status: 413 });
   });
 
   test('an event over 1 MiB is refused with 413 and a reason, and counted; an event beside it is accepted', async () => {
