@@ -20,11 +20,12 @@ const ALARM = {
   Region: 'EU (Ireland)',
 };
 
-/** A service that is subscribed to a topic, with what was opened outside. */
+const topic = makeSnsTopic();
+
+/** A service that is subscribed to the topic, with what was opened outside. */
 async function subscribed() {
   const alerted = await alertedService();
   const { w, serviceId, key, send } = alerted;
-  const topic = makeSnsTopic();
   // The certificate is valid from now on, and the clock of tests stands still.
   w.clock.advance({ minutes: 1 });
   const opened: string[] = [];
@@ -56,17 +57,11 @@ async function subscribed() {
       return error instanceof AppError ? error.code : error;
     }
   };
-  return {
-    ...alerted,
-    topic,
-    opened,
-    take,
-    post: (body: unknown) => send(`/sns/${key}`, body, { authorization: null }),
-  };
+  return { ...alerted, opened, take, post: (body: unknown) => send(`/sns/${key}`, body, { authorization: null }) };
 }
 
 test('an alarm of CloudWatch pages and resolves, signed by either version', async () => {
-  const { w, topic, take, incidents, opened } = await subscribed();
+  const { w, take, incidents, opened } = await subscribed();
   const alarm = (changes: object) => JSON.stringify({ ...ALARM, ...changes });
   expect(await take(topic.sign({ Subject: 'ALARM: "queue-depth"', Message: alarm({}) }, '1'))).toEqual({
     status: 'success',
@@ -94,7 +89,7 @@ test('an alarm of CloudWatch pages and resolves, signed by either version', asyn
 });
 
 test('a subscription is confirmed at SNS itself and nowhere else', async () => {
-  const { topic, take, opened } = await subscribed();
+  const { take, opened } = await subscribed();
   const confirmation = {
     Type: 'SubscriptionConfirmation',
     Token: 't',
@@ -119,7 +114,7 @@ test('a subscription is confirmed at SNS itself and nowhere else', async () => {
 });
 
 test('what is not signed by SNS is refused, and what cannot be checked now is to be sent again', async () => {
-  const { topic, take, opened, incidents, post, key, send } = await subscribed();
+  const { take, opened, incidents, post, key, send } = await subscribed();
   const message = topic.sign({ Message: JSON.stringify(ALARM) });
   expect(await take({ ...message, Message: 'other' })).toBe('forbidden');
   expect(await take({ ...message, SignatureVersion: '1' })).toBe('forbidden');

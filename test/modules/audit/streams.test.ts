@@ -13,7 +13,7 @@ import {
   listAuditStreams,
   updateAuditStream,
 } from '#modules/audit/operations/audit_streams.ts';
-import { startMailServer } from '#test/kit/programs/mail_server.ts';
+import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/kit/programs/webhook_receiver.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -27,6 +27,7 @@ interface Row {
 
 let w: StaffedWorld;
 let receiver: WebhookReceiver;
+let mail: MailServer;
 let folder: string;
 
 beforeAll(async () => {
@@ -41,7 +42,9 @@ afterAll(async () => {
 beforeEach(async () => {
   (receiver.received as unknown[]).splice(0);
   receiver.answer(200);
-  w = await staffedWorld({ settings: { auditStreamFolder: folder } });
+  mail = await startMailServer();
+  const post = { smtpUrl: mail.url, mailFrom: 'tocsin@example.com' };
+  w = await staffedWorld({ settings: { auditStreamFolder: folder, ...post } });
 });
 
 const asOwner = (operation: Parameters<typeof runOperation>[1], input: object) =>
@@ -118,8 +121,6 @@ describe('a webhook', () => {
   });
 
   test('that fails for a day is told to owners once, and is tried on', async () => {
-    const mail = await startMailServer();
-    w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'tocsin@example.com' } });
     await toWebhook();
     receiver.answer(500);
     await sendAll();

@@ -51,7 +51,7 @@ describe('the text of a file', () => {
           .join(', ')}]`,
       );
     expect(faultsOf(laughs.join('\n'))).toHaveLength(1);
-    expect(faultsOf(`version: 1\nteams: ${'['.repeat(200_000)}`).length).toBeGreaterThan(0);
+    expect(faultsOf(`version: 1\nteams: ${'['.repeat(20_000)}`).length).toBeGreaterThan(0);
     expect(faultsOf('x'.repeat(17 * 1024 * 1024))[0]?.message).toContain('at most');
   });
 });

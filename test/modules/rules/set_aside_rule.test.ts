@@ -27,6 +27,11 @@ async function watched(w: StaffedWorld, useSchedule = false): Promise<Watched> {
   const [teamId, anna] = await w.staff.teamOf('Anna');
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId], useSchedule }];
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  return await watchedBy(w, policyId);
+}
+
+/** A service with a rule that pages by the policy. */
+async function watchedBy(w: StaffedWorld, policyId: string): Promise<Watched> {
   const { serviceId } = await w.given.service();
   const rule = { serviceId, name: 'Slow', kind: 'metric_threshold', config: RULE, escalationPolicyId: policyId };
   return { serviceId, policyId, ruleId: (await w.expectOk('create_alert_rule', rule)).ruleId };
@@ -47,16 +52,16 @@ test('a rule that cannot be read is set aside and told, and holds up no other', 
     { metricName: 'latency' },
     { ...RULE, metricName: undefined },
   ];
+  const good = await watched(w);
   const odd: Watched[] = [];
   for (const config of broken) {
-    const rule = await watched(w);
+    const rule = await watchedBy(w, good.policyId);
     await w.context.db.sql.run('update alert_rules set config = $2 where id = $1', [
       rule.ruleId,
       JSON.stringify(config),
     ]);
     odd.push(rule);
   }
-  const good = await watched(w);
   const at = w.clock.now();
   await runStorePoints(w.runtime, good.serviceId, [{ name: 'latency', at, value: 250 }]);
   await evaluateRules(w.runtime, undefined, EVERY_SHARD);

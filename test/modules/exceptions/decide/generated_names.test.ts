@@ -6,10 +6,9 @@ import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/modules/exceptions/decide/sample_events.ts';
 
 test('a name means the same however many others came before it', () => {
-  const names = Array.from({ length: 9_000 }, (_, index) => `checkout${index}::h${'0'.repeat(12)}${1_000 + index}`);
-  for (const name of [...names, ...names.slice(0, 10)]) {
-    expect(stableFunction(name)).toBe(name.slice(0, name.indexOf('::')));
-  }
+  const names = Array.from({ length: 4_500 }, (_, index) => `checkout${index}::h${'0'.repeat(12)}${1_000 + index}`);
+  const all = [...names, ...names.slice(0, 10)];
+  expect(all.filter((name) => stableFunction(name) !== name.slice(0, name.indexOf('::')))).toEqual([]);
 });
 
 test('the same text as a function, a module and a file is decided for each', () => {
