@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
-import { expect, inject, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished, vi } from 'vitest';
 
 import { API_KEY_PREFIX, issueApiKey } from '#auth/api_keys.ts';
 import { hashSecret, newSecretText } from '#auth/secret_text.ts';
@@ -121,7 +121,8 @@ interface WorldOptions {
 /**
  * Returns a new organization. Tests that want the same settings use one composition of the application in turn, with emptied
  * databases; in `beforeAll` the file has it, and gives it back when it closes the world. Between files the application is
- * made anew, on the same databases and connections.
+ * made anew, on the same databases and connections, if it remembers callers: an address counts what it does without a key,
+ * and who was refused. All else that it remembers is of organizations, which are others in each file.
  */
 export async function world(options: WorldOptions = {}): Promise<World> {
   const { settings = {}, clock, jobs = 'driven', fresh = false, newApp = false, keepOpen = false } = options;
@@ -147,6 +148,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
 /** Returns the world of all tests of a file, which awaits it at its top level. */
 export const fileWorld = (options: Omit<WorldOptions, 'keepOpen'> = {}): Promise<World> =>
   closedByFile(world({ ...options, keepOpen: true }));
+
+/** Answers to callers whom the application may refuse for longer. */
+const REFUSED: ReadonlySet<number> = new Set([401, 429]);
 
 /** File in the folder of the run, with a byte for each composition. */
 function noteComposition(): void {
@@ -191,11 +195,17 @@ export async function composeWorld({
   await install();
   let isClosed = false;
   let isNew = true;
+  let remembersCallers = false;
   const openApp = async (): Promise<FastifyInstance> => {
     const opened = await buildApp(context);
     opened.addHook('onClose', async () => void (isClosed = true));
+    opened.addHook('onResponse', async (request, { statusCode }) => {
+      remembersCallers ||= request.headers.authorization === undefined || REFUSED.has(statusCode);
+    });
     await opened.ready();
     isClosed = false;
+    // Its timers are what the test has made of them.
+    remembersCallers = vi.isFakeTimers();
     return opened;
   };
   let app = await openApp();
@@ -214,6 +224,7 @@ export async function composeWorld({
       if (!(await databases.empty())) return false;
       clock.restart();
       await install();
+      if (!isClosed && vi.isFakeTimers()) await closeApp();
       if (isClosed) app = await openApp();
       return true;
     },
@@ -222,8 +233,9 @@ export async function composeWorld({
       await closeApp();
       app = await openApp();
     },
-    // What the application remembers of senders and addresses is nothing that another file may see.
-    rest: closeApp,
+    async rest() {
+      if (remembersCallers || app.server.listening) await closeApp();
+    },
     async close() {
       await closeApp();
       await closeInTime('context', () => context.close(), databases);
