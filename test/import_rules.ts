@@ -131,7 +131,7 @@ const OPERATIONS_OF_OTHERS: Readonly<Record<string, string>> = {
   'src/modules/home/operations/set_up_paging.ts': 'sets up a team, a schedule, a policy and a rule in one unit of work',
   'src/modules/home/operations/get_home.ts': 'shows who is on call',
   'src/modules/schedules/operations/create_schedule.ts': 'makes the team of the schedule',
-  'src/modules/agents/operations/write_note.ts': 'gives an agent the incident that it works on',
+  'src/modules/agents/operations/responder_tools.ts': 'gives an agent the incident that it works on',
   'src/modules/exceptions/operations/console_operations.ts': 'lists the operations of release health',
   'src/modules/rules/operations/operations.ts': 'lists the operations of maintenance',
 };

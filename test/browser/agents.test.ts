@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { askPerson, proposeAction } from '#modules/agents/operations/proposals.ts';
-import { takeLease } from '#modules/agents/operations/write_note.ts';
+import { takeLease } from '#modules/agents/operations/responder_tools.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';

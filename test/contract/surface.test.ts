@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { ACCOUNT_OPERATIONS, ACTION_GROUPS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
-import { RESPONDER_TOOLS } from '#modules/agents/operations/write_note.ts';
+import { RESPONDER_TOOLS } from '#modules/agents/operations/responder_tools.ts';
 import { componentSchemas, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
 import { ERROR_CODES } from '#kernel/errors.ts';

@@ -3,7 +3,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { AnyOperation } from '#actions/action_context.ts';
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
 import { getProposal, proposeAction } from '#modules/agents/operations/proposals.ts';
-import { RESPONDER_TOOLS } from '#modules/agents/operations/write_note.ts';
+import { RESPONDER_TOOLS } from '#modules/agents/operations/responder_tools.ts';
 import { runAction } from '#actions/run_action.ts';
 import { senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { readAgentInput } from '#entry/http/mcp/agent_input.ts';

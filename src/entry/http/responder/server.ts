@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 
 import { proposeAction } from '#modules/agents/operations/proposals.ts';
-import { RESPONDER_TOOLS } from '#modules/agents/operations/write_note.ts';
+import { RESPONDER_TOOLS } from '#modules/agents/operations/responder_tools.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toInputSchema } from '#entry/http/mcp/server.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
