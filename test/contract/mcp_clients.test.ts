@@ -9,7 +9,7 @@ import { CONTRACT } from '#test/contract/action_api.ts';
 import { buildFixture, EACH_ACTION_IN_TURN, exampleBody } from '#test/contract/fixture.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { fileWorld, world, type World } from '#test/kit/world.ts';
-import { happenings } from '#test/kit/when.ts';
+import { happenings, hurry } from '#test/kit/when.ts';
 
 const INFO = { name: 'test', version: '1.0.0' };
 
@@ -128,6 +128,7 @@ async function listen(key: string) {
 }
 
 test('a client that listens hears when its own tools change, and is let go when its key ends', async () => {
+  hurry();
   const { key, userId } = await w.given.user({ role: 'owner' });
   const [listening, bystander] = [await listen(key), await listen(w.orgKey)];
   expect(listening.subscription.honoredFilter).toEqual({ toolsListChanged: true });

@@ -13,7 +13,7 @@ import { guarded, opened, portOf } from '#test/contract/connection.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { fileWorld } from '#test/kit/world.ts';
-import { happenings } from '#test/kit/when.ts';
+import { happenings, hurry } from '#test/kit/when.ts';
 
 const w = await fileWorld();
 await w.app.listen({ port: 0, host: '127.0.0.1' });
@@ -96,6 +96,7 @@ test.each([
 ] as const)(
   'a body that goes on arriving after its request was refused is cut off after %s',
   async (_, limit, bounds) => {
+    hurry();
     const { port, reachedLimits } = await guarded((_request, response) => response.end('refused'), bounds);
     const given = async (bytes: number) => {
       const socket = await opened(port);

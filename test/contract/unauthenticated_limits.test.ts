@@ -8,7 +8,7 @@ import { BodyBudget } from '#entry/http/connections/body_budget.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { guarded, type Opened, opened } from '#test/contract/connection.ts';
 import { world } from '#test/kit/world.ts';
-import { happenings } from '#test/kit/when.ts';
+import { happenings, hurry } from '#test/kit/when.ts';
 
 const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 
@@ -92,6 +92,7 @@ test('a connection whose request is not answered yet makes room for nobody', asy
 });
 
 test('a body that stops arriving is answered with 408, and the connection is closed', async () => {
+  hurry();
   const { port, reachedLimits } = await guarded(answer, { bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
   const slow = await opened(port);
   slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
@@ -185,12 +186,12 @@ test('metrics are closed to those without the token', async () => {
   expect(await w.metrics()).toContain('\nprocess_cpu_seconds_total');
 });
 
-test('a thousand health checks in one second query the stores once', async () => {
+test('hundreds of health checks in one second query the stores once', async () => {
   const w = await world({ newApp: true });
   const ping = vi.spyOn(w.context.queue, 'ping');
   onTestFinished(() => ping.mockRestore());
   const answers = await Promise.all(
-    Array.from({ length: 1_000 }, async (_, index) => {
+    Array.from({ length: 200 }, async (_, index) => {
       return (await w.app.inject({ url: index % 2 === 0 ? '/healthz' : '/readyz' })).statusCode;
     }),
   );

@@ -7,6 +7,7 @@ import { migrate, migratePostgres } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { isSchemaNewer, migrationNames, worksWith } from '#entry/schema_age.ts';
+import { hurry } from '#test/kit/when.ts';
 import { withDatabase } from '#test/kit/templates.ts';
 import { fileWorld } from '#test/kit/world.ts';
 
@@ -67,6 +68,7 @@ test.each(['works_with_postgres', 'works_with_clickhouse'])(
 );
 
 test('a migration that waits for a table lets others pass, and is tried again', async () => {
+  hurry();
   const name = `empty_${randomBytes(6).toString('hex')}`;
   await client.query(`create database ${name}`);
   onTestFinished(async () => void (await client.query(`drop database ${name} with (force)`)));

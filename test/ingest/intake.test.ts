@@ -20,7 +20,7 @@ import { unpackedPoints } from '#test/ingest/accepted_data.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { pointAt } from '#test/kit/metrics/points.ts';
 import { systemClock } from '#kernel/time.ts';
-import { type Happenings, happenings } from '#test/kit/when.ts';
+import { type Happenings, happenings, hurry } from '#test/kit/when.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
@@ -94,13 +94,6 @@ function batch(count: number, name = 'cpu'): PointBatch {
     points.add(series[i % series.length]!, 1_795_257_801_495 + i * 15_000, i / 7, i % 5 === 0 ? 'stale' : 'counter');
   }
   return points;
-}
-
-/** Has each wait take a tenth of its time until the test is over. */
-function hurry(): void {
-  const wait = setTimeout;
-  vi.stubGlobal('setTimeout', (work: () => void, ms = 0) => wait(work, ms / 10));
-  onTestFinished(() => void vi.unstubAllGlobals());
 }
 
 const whenLogged = (message: string): Promise<void> => logged.hold((all) => all.includes(message));

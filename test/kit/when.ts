@@ -53,6 +53,21 @@ export async function whenWritten(milliseconds: number): Promise<void> {
   writes.mockRestore();
 }
 
+/**
+ * Has whatever begins to wait for a time in this process wait a tenth of it, until the test is over: for what looks or
+ * tries again from time to time, where the length of the pause is not what is tested.
+ */
+export function hurry(): void {
+  const { setTimeout: once, setInterval: often } = globalThis;
+  vi.stubGlobal('setTimeout', (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+    once(work, ms / 10, ...args),
+  );
+  vi.stubGlobal('setInterval', (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+    often(work, ms / 10, ...args),
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+}
+
 /** Things that happen in this process: what lets them happen tells of each, so that nobody has to look again and again. */
 export interface Happenings<T> {
   /** All of them, the first first. */

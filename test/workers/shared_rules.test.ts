@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -8,7 +8,7 @@ import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { startShardedJobs } from '#workers/sharded_jobs.ts';
-import { type Happenings, happenings } from '#test/kit/when.ts';
+import { type Happenings, happenings, hurry } from '#test/kit/when.ts';
 
 const RULES = 24;
 
@@ -98,10 +98,7 @@ async function whenShared(
 }
 
 test('rules are shared by live workers; those of one that dies or stops are taken over, and each incident opens once', async () => {
-  const wait = setTimeout;
-  // Twice a second is twenty times.
-  vi.stubGlobal('setTimeout', (work: () => void, ms = 0) => wait(work, ms / 10));
-  onTestFinished(() => void vi.unstubAllGlobals());
+  hurry();
   const w = await staffedWorld({ settings: { incidentsPerService: 0 } });
   const ruleIds = await breached(w);
   const evaluations = happenings();

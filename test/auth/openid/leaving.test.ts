@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { send } from '#test/contract/mcp_call.ts';
 import { type Flow, openFlow, otherProcess } from '#test/auth/openid/flow.ts';
+import { hurry } from '#test/kit/when.ts';
 import { identityProvider } from '#test/kit/identity_provider.ts';
 import { type Browser, openBrowser } from '#test/kit/programs/browser.ts';
 import type { World } from '#test/kit/world.ts';
@@ -68,6 +69,7 @@ const LEAVING: readonly [way: string, leave: (flow: Flow, userId: string) => Pro
 ];
 
 test('a member who is removed, deactivated or deleted is out on every process at once, and their streams end', async () => {
+  hurry();
   const flow = await openFlow();
   const second = await otherProcess(flow);
   const { account } = flow.provider;
@@ -82,6 +84,7 @@ test('a member who is removed, deactivated or deleted is out on every process at
 });
 
 test('networks count on every process at once, also for open streams, and save nobody who would be locked out', async () => {
+  hurry();
   const flow = await openFlow();
   const { w, owner } = flow;
   const { ended, statuses } = await openEverything(flow, await otherProcess(flow));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { hurry } from '#test/kit/when.ts';
 import { type Flow, logoutPathOf, openFlow, otherProcess, reportLogout } from '#test/auth/openid/flow.ts';
 import { newKey, type Token } from '#test/auth/openid/provider.ts';
 import { openBrowser } from '#test/kit/programs/browser.ts';
@@ -27,6 +28,7 @@ const report = async ({ w }: Flow, token: string) =>
   (await reportLogout(w, logoutPathOf(w), new URLSearchParams({ logout_token: token }).toString())).statusCode;
 
 test('signing out at the provider ends every session that it began, with its streams, and no other', async () => {
+  hurry();
   const flow = await openFlow();
   const { w, provider, owner } = flow;
   const cookies = new Map<string, string>();

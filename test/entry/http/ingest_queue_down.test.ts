@@ -9,7 +9,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import type { DurableQueue } from '#storage/queue/durable_queue.ts';
 import { acceptedEvents, acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { type Happenings, happenings } from '#test/kit/when.ts';
+import { type Happenings, happenings, hurry } from '#test/kit/when.ts';
 
 let w: World;
 let app: FastifyInstance;
@@ -58,6 +58,7 @@ function sendEvent(message: string) {
 }
 
 test('while the queue is away senders of metrics are told to come back, and then they are taken', async () => {
+  hurry();
   isDown = true;
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
@@ -68,6 +69,7 @@ test('while the queue is away senders of metrics are told to come back, and then
 });
 
 test('a large body, compressed or not, that was refused while the queue was away is taken whole when it is sent again', async () => {
+  hurry();
   const values = Array.from({ length: 3_000 }, (_, index) => index);
   const text = values.map((value) => JSON.stringify({ name: 'cpu', value, labels: { number: `${value}` } })).join('\n');
   const send = (encoding: 'identity' | 'gzip') =>
@@ -95,6 +97,7 @@ test('a large body, compressed or not, that was refused while the queue was away
 });
 
 test('while the queue is away exceptions are taken, and follow when it is back', async () => {
+  hurry();
   isDown = true;
   expect(await sendEvent('out of beans')).toMatchObject({ statusCode: 200 });
   expect(await sendEvent('out of milk')).toMatchObject({ statusCode: 200 });
@@ -106,6 +109,7 @@ test('while the queue is away exceptions are taken, and follow when it is back',
 });
 
 test('while PostgreSQL is away, which holds keys and queue, exceptions of known services are taken', async () => {
+  hurry();
   expect(await sendEvent('before')).toMatchObject({ statusCode: 200 });
   isDown = true;
   isDatabaseDown = true;

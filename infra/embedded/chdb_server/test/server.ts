@@ -14,7 +14,7 @@ export async function startServer() {
     port: 0,
     user: 'tocsin',
     password: 'known-to-the-test',
-    memoryBytes: 2 ** 30,
+    memoryBytes: 2 ** 29,
     rowsBytesMax: 2 ** 20,
   };
   const env = { ...process.env, UV_THREADPOOL_SIZE: '16' };

@@ -188,8 +188,20 @@ test('with a certificate mails come encrypted', async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-mail-in-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [mailInCertFile, mailInKeyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
-  const rsa = ['-newkey', 'rsa:2048', '-noenc', '-keyout', mailInKeyFile, '-out', mailInCertFile, '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...rsa, '-subj', '/CN=alerts.example'], { stdio: 'ignore' });
+  const pair = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-noenc',
+    '-keyout',
+    mailInKeyFile,
+    '-out',
+    mailInCertFile,
+    '-days',
+    '2',
+  ];
+  execFileSync('openssl', ['req', '-x509', ...pair, '-subj', '/CN=alerts.example'], { stdio: 'ignore' });
   const { key, mail, incidents } = await mailedService({ mailInCertFile, mailInKeyFile });
   const secure = { ignoreTLS: false, requireTLS: true, tls: { rejectUnauthorized: false } };
   expect((await mail({ to: `${key}@alerts.example` }, secure))[0]).toBe(250);

@@ -1,12 +1,16 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { type Browser, givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { type Opened, opened } from '#test/contract/connection.ts';
+import { hurry } from '#test/kit/when.ts';
 import { fileWorld, type World, world } from '#test/kit/world.ts';
 
 /** The application of the tests that neither close it nor have settings of their own; each has an organization. */
 const shared = await fileWorld();
+
+// A process asks for changes twice a second.
+beforeEach(hurry);
 
 interface Change {
   readonly topic: string;
