@@ -5,6 +5,9 @@ import { type Id, newId } from '#kernel/ids.ts';
 import { decideEnable } from '#modules/capabilities/decide/billing.ts';
 import { type Capability, DEFAULT_RETENTION_DAYS } from '#modules/capabilities/decide/capability.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import { parseRuleConfig } from '#modules/rules/decide/rule_settings.ts';
 
 // What actions leave, by one statement each, but for their lines of the audit log: nearly every test needs some of it, and
 // the actions, which have tests of their own, take ten times as many statements.
@@ -110,22 +113,32 @@ export interface StepInput {
   readonly useSchedule?: boolean;
 }
 
+/** A rule as tests write it: on the average latency by default. */
+export interface RuleInput {
+  readonly name?: string;
+  readonly kind?: RuleKind;
+  readonly config?: object;
+}
+
 interface RuleWanted {
   readonly teamId: string;
   readonly serviceId: Id<'service'>;
   readonly steps: readonly StepInput[];
+  readonly rule: RuleInput;
 }
 
-/** Leaves what `create_escalation_policy` leaves, and `create_alert_rule` of a rule on latency that uses it. */
+const LATENCY = { metricName: 'latency', comparator: '>', threshold: 100 };
+
+/** Leaves what `create_escalation_policy` leaves, and `create_alert_rule` of a rule that uses it. */
 export async function givenPolicyAndRule(
   { clock, db }: AppContext,
-  { teamId, serviceId, steps }: RuleWanted,
+  { teamId, serviceId, steps, rule: { name = 'Latency', kind = 'metric_threshold', config = LATENCY } }: RuleWanted,
 ): Promise<{ policyId: Id<'policy'>; ruleId: Id<'rule'> }> {
   const [policyId, ruleId] = [newId('policy'), newId('rule')];
   const whole = steps.map(({ afterMinutes, channels, targetUserIds = [], useSchedule = false }) => {
     return { afterMinutes, channels, targetUserIds, useSchedule };
   });
-  const config = { metricName: 'latency', comparator: '>', threshold: 100, aggregation: 'avg', windowMinutes: 5 };
+  const stored = unwrap(parseRuleConfig(kind, config, 'config'));
   await db.sql.run(
     `with policy as (
        insert into escalation_policies (id, org_id, team_id, name, steps, created_at, updated_at)
@@ -133,8 +146,18 @@ export async function givenPolicyAndRule(
      )
      insert into alert_rules
        (id, org_id, service_id, name, kind, config, escalation_policy_id, enabled, created_at, updated_at)
-     select $5, org_id, $6, 'Latency', 'metric_threshold', $7, $3, true, $1, $1 from teams where id = $2`,
-    [clock.now().toString(), teamId, policyId, JSON.stringify(whole), ruleId, serviceId, JSON.stringify(config)],
+     select $5, org_id, $6, $7, $8, $9, $3, true, $1, $1 from teams where id = $2`,
+    [
+      clock.now().toString(),
+      teamId,
+      policyId,
+      JSON.stringify(whole),
+      ruleId,
+      serviceId,
+      name,
+      kind,
+      JSON.stringify(stored),
+    ],
   );
   return { policyId, ruleId };
 }

@@ -25,6 +25,8 @@ async function setting(): Promise<Setting> {
   const w = await staffedWorld();
   const [teamId, anna] = await w.staff.teamOf('Anna');
   const first = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  // Whether a page arrived is no question here.
+  w.phone.addFault({ kind: 'callback_lost', number: anna.phone });
   const second = await w.expectOk('create_alert_rule', {
     serviceId: first.serviceId,
     name: 'Queue',
@@ -193,6 +195,7 @@ test('pages again as often as acknowledgements go stale, also when it has had mo
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const [anna, bram] = [await w.staff.responder(teamId, 'Anna'), await w.staff.responder(teamId, 'Bram')];
+  for (const { phone } of [anna, bram]) w.phone.addFault({ kind: 'callback_lost', number: phone });
   const steps = Array.from({ length: POLICY_STEPS_MAX }, (_, index) => {
     const target = index === 0 ? anna : bram;
     return { afterMinutes: index * 10, channels: ['sms'] as const, targetUserIds: [target.userId] };
