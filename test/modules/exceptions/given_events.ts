@@ -32,6 +32,14 @@ export async function groupAndStore(
   return groups.map((group) => group!);
 }
 
+/** Returns the group whose title begins so. */
+export async function groupNamed(w: World, serviceId: Id<'service'>, beginning: string): Promise<Id<'group'>> {
+  const sql = 'select id from exception_groups where service_id = $1 and starts_with(title, $2)';
+  const [group] = await w.context.db.sql.rows<{ id: Id<'group'> }>(sql, [serviceId, beginning]);
+  if (group === undefined) throw new Error(`no group is called ${beginning}`);
+  return group.id;
+}
+
 /** An event that happens at the world's time, or `ago` before it. */
 export function eventAt(
   w: World,

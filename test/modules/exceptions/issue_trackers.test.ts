@@ -66,8 +66,9 @@ async function makeGroup(): Promise<string> {
   const event = eventAt(w, {});
   const [exception] = event.exceptions;
   const value = 'card ```` @everyone\n/close was declined';
-  await groupAndStore(w, serviceId, [{ ...event, exceptions: [{ ...exception!, type: 'PaymentError', value }] }]);
-  return (await w.expectOk('list_exception_groups', { serviceId })).groups[0].groupId;
+  const exceptions = [{ ...exception!, type: 'PaymentError', value }];
+  const [group] = await groupAndStore(w, serviceId, [{ ...event, exceptions }]);
+  return group!.groupId;
 }
 
 const create = (groupId: string, title = 'Cards are declined') => run(createExceptionIssue, { groupId, title }, editor);

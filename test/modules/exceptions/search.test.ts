@@ -11,7 +11,7 @@ import { replayExceptionRule } from '#modules/rules/operations/replay_rule.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';
-import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
+import { eventAt, groupAndStore, groupNamed } from '#test/modules/exceptions/given_events.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
@@ -44,8 +44,7 @@ async function arriveTogether(arriving: readonly (readonly [type: string, overri
 /** An event arrives, of a group with this type; returns the group. */
 async function arrive(type: string, overrides: Partial<ExceptionEvent> = {}): Promise<string> {
   await arriveTogether([[type, overrides]]);
-  const { groups } = await w.expectOk('list_exception_groups', { serviceId });
-  return groups.find(({ title }: { title: string }) => title.startsWith(type)).groupId;
+  return await groupNamed(w, serviceId, type);
 }
 
 const user = (id: string, email: string | null = null) => ({ user: { id, email, username: null, ip: null } });

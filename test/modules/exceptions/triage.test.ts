@@ -20,6 +20,7 @@ import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { groupNamed } from '#test/modules/exceptions/given_events.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -52,15 +53,16 @@ async function arrive(users: readonly string[] = ['1'], type = 'CardDeclined'): 
   const counting = new ExceptionCounting({ ...w.context, exceptions: w.context.actions.exceptions });
   await counting.run();
   await counting.settled();
-  const { groups } = await w.expectOk('list_exception_groups', { serviceId });
-  return groups.find(({ title }: { title: string }) => title.startsWith(type)).groupId;
+  return await groupNamed(w, serviceId, type);
 }
 
 const overviewOf = (groupId: string) => runOperation(w, getExceptionOverview, editor, { groupId });
 const sweep = () => reopenSnoozed(workerRuntime(w.context));
 const snooze = (groupId: string, end: object) =>
   runOperation(w, snoozeExceptions, editor, { groupIds: [groupId], ...end });
-const statusOf = async (groupId: string): Promise<string> => (await overviewOf(groupId)).status;
+const statusOf = async (groupId: string) =>
+  (await w.context.db.sql.row<{ status: string }>('select status from exception_groups where id = $1', [groupId]))
+    ?.status;
 const historyOf = async (groupId: string) =>
   (await runOperation(w, listExceptionActivity, editor, { groupId })).entries.map(
     ({ facts }: { facts: object }) => facts,

@@ -9,13 +9,16 @@ import {
 } from '#modules/schedules/operations/holiday_calendars.ts';
 import { givenTeam } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 const CALENDAR = ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'DTSTART;VALUE=DATE:20260305', 'END:VEVENT', 'END:VCALENDAR'].join(
   '\r\n',
 );
 
 test('an address is read once a day, and the last good answer counts while it cannot be read', async () => {
-  const { w, cleo } = await givenTeam();
+  const { w, cleo } = await givenTeam(shared);
   const run = (operation: AnyOperation, input: object) =>
     runOperation(w, operation, memberCaller(w.orgId, cleo.userId, 'responder'), input);
   const { calendarId } = await run(createHolidayCalendar, { name: 'Holidays', url: 'https://holidays.example/a.ics' });

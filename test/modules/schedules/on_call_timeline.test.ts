@@ -18,12 +18,15 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { givenTeam, NOW, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 const MARCH = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
 
 /** A weekly rotation of two, which hands over on Mondays at 09:00 in Amsterdam: Anna is on call at `NOW`. */
 async function givenSchedule() {
-  const team = await givenTeam();
+  const team = await givenTeam(shared);
   const { w, teamId, anna, bram, cleo } = team;
   const schedule = await w.expectOk('create_schedule', {
     teamId,

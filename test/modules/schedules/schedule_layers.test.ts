@@ -11,6 +11,9 @@ import {
 } from '#modules/schedules/operations/schedule_layers.ts';
 import { givenTeam, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 const WEEK = { every: 1, unit: 'weeks' };
 const NIGHTS = [1, 2, 3, 4, 5, 6, 7].map((day) => {
@@ -19,7 +22,7 @@ const NIGHTS = [1, 2, 3, 4, 5, 6, 7].map((day) => {
 
 /** A weekly rotation of two from Monday at 09:00 in Amsterdam. Now is Wednesday the 4th of March, 13:00 there. */
 async function givenSchedule() {
-  const team = await givenTeam();
+  const team = await givenTeam(shared);
   const { w, teamId, anna, bram, cleo } = team;
   const { scheduleId, updatedAt } = await w.expectOk('create_schedule', {
     teamId,

@@ -3,9 +3,12 @@ import { expect, test } from 'vitest';
 import { toTimestamp } from '#kernel/time.ts';
 import { givenTeam, NOW, pathsOf, person, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 test('an override needs an end after its start, a schedule and a user, in this order', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'x', timezone: 'Europe/Amsterdam' });
   const override = (body: object) =>
     w.call('create_schedule_override', { scheduleId, userId: anna.userId, startAt: NOW, endAt: NOW, ...body });
@@ -35,7 +38,7 @@ test('an override needs an end after its start, a schedule and a user, in this o
 });
 
 test('an override replaces the rotation for its window, and the one created last wins', async () => {
-  const { w, teamId, anna, bram, cleo } = await givenTeam();
+  const { w, teamId, anna, bram, cleo } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', {
     teamId,
     name: 'Primary',
@@ -67,7 +70,7 @@ test('an override replaces the rotation for its window, and the one created last
 });
 
 test('an override that is removed in the console no longer counts, and the audit log keeps it', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', {
     teamId,
     name: 'Primary',

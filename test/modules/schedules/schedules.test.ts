@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
-import { world } from '#test/kit/world.ts';
+import { fileWorld } from '#test/kit/world.ts';
 import { givenTeam, NOW, pathsOf, person, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 
+const shared = await fileWorld();
+
 test('a schedule comes back as it was given', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   const rotationConfig = { userIds: [bram.userId, anna.userId, bram.userId], shiftHours: 12 };
   const schedule = await w.expectOk('create_schedule', {
     teamId,
@@ -32,7 +34,7 @@ test('a schedule comes back as it was given', async () => {
 });
 
 test('warnings name people in the order of the rotation', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   const warningsOf = async (people: readonly { readonly userId: string }[]): Promise<string[]> => {
     const rotationConfig = { userIds: people.map(({ userId }) => userId) };
     return (await w.expectOk('create_schedule', { teamId, name: 'Order', rotationConfig })).warnings;
@@ -43,7 +45,7 @@ test('warnings name people in the order of the rotation', async () => {
 });
 
 test('a new schedule defaults to UTC, weekly, an empty rotation and a start at once', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   expect(await w.expectOk('create_schedule', { teamId, name: 'Empty' })).toMatchObject({
     timezone: 'UTC',
     rotationType: 'weekly',
@@ -57,7 +59,7 @@ test('a new schedule defaults to UTC, weekly, an empty rotation and a start at o
 });
 
 test('startAt is an instant, a local time in the timezone, or epoch milliseconds', async () => {
-  const { w, teamId } = await givenTeam();
+  const { w, teamId } = await givenTeam(shared);
   const startOf = async (startAt: unknown) =>
     (await w.expectOk('create_schedule', { teamId, name: 'x', timezone: 'America/New_York', startAt })).startAt;
   expect(await startOf('2026-07-01T09:00:00+02:00')).toBe('2026-07-01T07:00:00.000Z');
@@ -68,7 +70,7 @@ test('startAt is an instant, a local time in the timezone, or epoch milliseconds
 });
 
 test('shiftHours takes every integer of the contract exactly, and nothing beyond', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   const create = (shiftHours: unknown) =>
     w.call('create_schedule', { teamId, name: 'x', rotationConfig: { userIds: [anna.userId], shiftHours } });
   for (const shiftHours of [Number.MIN_SAFE_INTEGER, -1, 0, 1, Number.MAX_SAFE_INTEGER]) {
@@ -82,7 +84,7 @@ test('shiftHours takes every integer of the contract exactly, and nothing beyond
 });
 
 test('all faults of a schedule are reported together: first of its shape, then of its meaning', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   const shape = await w.call('create_schedule', {
     teamId: 7,
     name: ' ',
@@ -114,7 +116,7 @@ test('all faults of a schedule are reported together: first of its shape, then o
 });
 
 test('each user of a rotation who is not in the organization is reported with its path', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   const other = await w.given.organization('Other');
   const rotationConfig = { userIds: [UNKNOWN_USER, anna.userId, other.owner.userId] };
   const paths = ['rotationConfig.userIds[0]', 'rotationConfig.userIds[2]'];
@@ -129,7 +131,7 @@ test('each user of a rotation who is not in the organization is reported with it
 });
 
 test('an update changes only the given fields, and nothing when they are the same', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   const rotationConfig = { userIds: [anna.userId], shiftHours: 12 };
   const schedule = await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });
   const { scheduleId } = schedule;
@@ -150,7 +152,7 @@ test('an update changes only the given fields, and nothing when they are the sam
 });
 
 test('concurrent updates of different fields of a schedule are all kept', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary' });
   const changes = [
     { name: 'Secondary' },
@@ -163,7 +165,7 @@ test('concurrent updates of different fields of a schedule are all kept', async 
 });
 
 test('a schedule of another organization is not found', async () => {
-  const { w, teamId } = await givenTeam();
+  const { w, teamId } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary' });
   const other = await w.given.organization('Other');
   const window = { userId: other.owner.userId, startAt: NOW, endAt: '2026-03-05T12:00:00Z' };
@@ -181,7 +183,7 @@ test('a schedule of another organization is not found', async () => {
 });
 
 test('deleting a schedule deletes its overrides', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary' });
   const window = { userId: anna.userId, startAt: NOW, endAt: '2026-03-05T12:00:00Z' };
   await w.expectOk('create_schedule_override', { scheduleId, ...window });
@@ -191,7 +193,7 @@ test('deleting a schedule deletes its overrides', async () => {
 });
 
 test('a team and its first schedule are created together, or neither is', async () => {
-  const w = await world();
+  const w = await shared.forOrganization();
   w.clock.set(NOW);
   const { email, userId } = await givenPerson(w, { role: 'editor', name: 'Anna' });
   const browser = await signedIn(w, email);

@@ -9,6 +9,7 @@ import {
 } from '#modules/exceptions/operations/statuses.ts';
 import { compareReleases, listReleases } from '#modules/releases/operations/releases.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { groupNamed } from '#test/modules/exceptions/given_events.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { fileWorld } from '#test/kit/world.ts';
@@ -34,8 +35,7 @@ async function store(release: string | null, type = 'CardDeclined', userId: stri
 async function arrive(...sent: Parameters<typeof store>) {
   const [, type = 'CardDeclined'] = sent;
   await store(...sent);
-  const { groups } = await w.expectOk('list_exception_groups', { serviceId });
-  const { groupId } = groups.find(({ title }: { title: string }) => title.startsWith(type));
+  const groupId = await groupNamed(w, serviceId, type);
   w.clock.advance({ minutes: 1 });
   return await overviewOf(groupId);
 }

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 
 import { storesOf } from '#modules/stores.ts';
 import { givenTeam, NOW, person } from '#test/modules/schedules/given_team.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
 
 test('who_is_on_call returns the current shift, its start and end, and the next person', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   const { scheduleId } = await w.expectOk('create_schedule', {
     teamId,
     name: 'Primary',
@@ -48,7 +51,7 @@ test('who_is_on_call returns the current shift, its start and end, and the next 
 });
 
 test('a 09:00 hand-over stays at 09:00 when the clocks change', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   await w.expectOk('create_schedule', {
     teamId,
     name: 'Primary',
@@ -65,7 +68,7 @@ test('a 09:00 hand-over stays at 09:00 when the clocks change', async () => {
 });
 
 test('a schedule has nobody on call before its start', async () => {
-  const { w, teamId, anna } = await givenTeam();
+  const { w, teamId, anna } = await givenTeam(shared);
   await w.expectOk('create_schedule', {
     teamId,
     name: 'Later',
@@ -88,7 +91,7 @@ test('a schedule has nobody on call before its start', async () => {
 });
 
 test('somebody who has left the organization is skipped in rotations and overrides', async () => {
-  const { w, teamId, anna, bram, cleo } = await givenTeam();
+  const { w, teamId, anna, bram, cleo } = await givenTeam(shared);
   const rotationConfig = { userIds: [anna.userId, bram.userId] };
   const { scheduleId } = await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });
   await w.expectOk('create_schedule_override', {
@@ -108,7 +111,7 @@ test('somebody who has left the organization is skipped in rotations and overrid
 });
 
 test('the people on call for a team are those of all its schedules, each once', async () => {
-  const { w, teamId, anna, bram } = await givenTeam();
+  const { w, teamId, anna, bram } = await givenTeam(shared);
   for (const userIds of [[bram.userId], [anna.userId], [], [bram.userId, anna.userId]]) {
     await w.expectOk('create_schedule', { teamId, name: 'x', rotationConfig: { userIds } });
   }
