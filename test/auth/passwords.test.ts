@@ -3,8 +3,10 @@ import type { argon2 as realArgon2 } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 
 import { hashPassword, isPasswordOf, isPasswordOfAccount, passwordFault } from '#auth/passwords.ts';
-import { givenPerson, openBrowser, PASSWORD } from '#test/kit/programs/browser.ts';
-import { world } from '#test/kit/world.ts';
+import type { AccountContext } from '#actions/action_context.ts';
+import { systemClock } from '#kernel/time.ts';
+import { requirePassword } from '#modules/accounts/passwords.ts';
+import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 
 /**
  * State of the derivations. While there is a list of those held, none comes to its end; those that begin before
@@ -38,9 +40,33 @@ vi.mock(import('node:crypto'), async (importOriginal) => {
   return { ...crypto, argon2 };
 });
 
+const ANNA = { email: 'anna.example@northwind.test', name: 'Anna Example' };
+const PASSWORD = 'correct horse battery staple';
+
+/** Anna signs in from an address that nobody knows; the tries that count, of her account and of the address. */
+function signingIn(passwordHash: string): { context: AccountContext; tries: Map<string, number> } {
+  const tries = new Map<string, number>();
+  const change = (key: string, by: number): number => tries.set(key, (tries.get(key) ?? 0) + by).get(key)!;
+  const stores = {
+    people: { findUserByEmail: async () => ({ ...ANNA, passwordHash }) },
+    sessions: { isKnownAddress: async () => false },
+    signInLimits: {
+      count: async (key: string) => ({ tries: change(key, 1), since: systemClock.now() }),
+      undoAttempt: async (key: string) => void change(key, -1),
+    },
+  };
+  const context = {
+    stores,
+    runtime: { clock: systemClock },
+    installation: { limits: DEFAULT_LIMITS },
+    browser: { address: '203.0.113.1', knownDeviceOf: () => null },
+  };
+  return { context: context as unknown as AccountContext, tries };
+}
+
 test('two passwords at a time are checked, the others in the order in which they came', async () => {
   Object.assign(derivations, { most: 0, order: [] });
-  const passwords = Array.from({ length: 9 }, (_, index) => `password ${index}`);
+  const passwords = Array.from({ length: 5 }, (_, index) => `password ${index}`);
   const hashes = await Promise.all(passwords.map((password) => hashPassword(password)));
   expect(derivations).toMatchObject({ running: 0, most: 2, order: passwords });
   expect(await Promise.all(hashes.map((hash, index) => isPasswordOf(hash, `password ${index}`)))).not.toContain(false);
@@ -48,24 +74,21 @@ test('two passwords at a time are checked, the others in the order in which they
 });
 
 test('while a hundred wait, the next person is asked to come back, which does not count as a guess', async () => {
-  const w = await world();
-  const { email } = await givenPerson(w);
+  const { context, tries } = signingIn(await hashPassword(PASSWORD));
   const held: (() => void)[] = [];
   Object.assign(derivations, { held, isFree: true });
   const waiting = Array.from({ length: 102 }, () => isPasswordOfAccount(null, 'guess'));
-  const browser = openBrowser(w, '203.0.113.1');
+  const signIn = () => requirePassword(context, { email: ANNA.email, password: PASSWORD });
   for (let times = 0; times < 12; times += 1) {
-    const refused = await browser.post('/session', { email, password: PASSWORD });
-    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '5' }, body: { code: 'unavailable' } });
+    await expect(signIn()).rejects.toMatchObject({ status: 503, code: 'unavailable', retryAfterSeconds: 5 });
   }
+  expect([...tries.values()]).toEqual([0, 0]);
   derivations.held = null;
   for (const end of held) end();
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]));
   derivations.isFree = false;
-  expect((await browser.post('/session', { email, password: PASSWORD })).status).toBe(200);
+  expect(await signIn()).toMatchObject(ANNA);
 });
-
-const ANNA = { email: 'anna.example@northwind.test', name: 'Anna Example' };
 
 test.each([
   ['eleven char', /at least 12/],

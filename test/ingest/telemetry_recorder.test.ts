@@ -21,14 +21,20 @@ const w = await fileWorld();
 
 const ID = '9f3329ff52304ef080395b9b8bf31b50';
 
-/** Sends these items to a process that ends right behind, so that what it counts is written. */
-async function send(dsn: string, ...items: readonly (object | number)[]): Promise<void> {
+type Items = readonly (object | number)[];
+
+/** Sends an envelope of each to a process that ends right behind, so that what it counts is written. */
+async function sendEach(dsn: string, ...envelopes: readonly Items[]): Promise<void> {
   const app = await buildApp(w.context);
-  const payload = [{ event_id: ID, dsn }, ...items].map((line) => JSON.stringify(line)).join('\n');
-  const answer = await app.inject({ method: 'POST', url: '/api/ingest/envelope', payload });
-  expect(answer.statusCode).toBe(200);
+  for (const items of envelopes) {
+    const payload = [{ event_id: ID, dsn }, ...items].map((line) => JSON.stringify(line)).join('\n');
+    const answer = await app.inject({ method: 'POST', url: '/api/ingest/envelope', payload });
+    expect(answer.statusCode).toBe(200);
+  }
   await app.close();
 }
+
+const send = (dsn: string, ...items: Items): Promise<void> => sendEach(dsn, items);
 
 interface Listed {
   readonly eventId: string | null;
@@ -47,8 +53,11 @@ test('what is not kept is counted under its name, and sessions by their release'
     { type: 'session' },
     { init: true, status: crashed === 0 ? 'crashed' : 'ok', attrs },
   ]);
-  await send(dsn, ...batch, { type: 'made_up' }, {}, { type: 'client_report' }, report, ...sessions);
-  await send(dsn, { type: 'transaction' }, {}, { type: 'sessions' }, { attrs, aggregates: [{ exited: 97 }] });
+  await sendEach(
+    dsn,
+    [...batch, { type: 'made_up' }, {}, { type: 'client_report' }, report, ...sessions],
+    [{ type: 'transaction' }, {}, { type: 'sessions' }, { attrs, aggregates: [{ exited: 97 }] }],
+  );
 
   const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
   expect(notKept.map((items: Record<string, unknown>) => [items['kind'], items['reason'], items['count']])).toEqual([
@@ -82,8 +91,11 @@ test('a session that went wrong counts once, however often and by however many p
     ...told('a', { status: 'unhandled', errors: 1 }),
     ...told('b', { init: true, status: 'ok', errors: 1 }),
   );
-  await send(dsn, ...told('b', { status: 'crashed', errors: 2 }), ...told('c', { init: true, status: 'exited' }));
-  await send(dsn, ...told('b', { status: 'crashed', errors: 2 }));
+  await sendEach(
+    dsn,
+    [...told('b', { status: 'crashed', errors: 2 }), ...told('c', { init: true, status: 'exited' })],
+    told('b', { status: 'crashed', errors: 2 }),
+  );
 
   const { releases } = await runOperation(w, listReleaseHealth, viewer(), { serviceId });
   expect(releases).toMatchObject([{ release: 'web@1', sessions: 3, errored: 1, crashed: 1, abnormal: 0 }]);
@@ -146,8 +158,11 @@ test('feedback about no event, or about one that never came, is listed with its 
     contexts: { feedback: { message, contact_email: 'kim@x.test', url: 'https://shop.test/pay', ...about } },
   });
   const file = { type: 'attachment', filename: 'screenshot.png', length: 4 };
-  await send(dsn, { type: 'feedback' }, told('a'.repeat(32), 'cannot pay'), file, 1234);
-  await send(dsn, { type: 'user_report' }, { event_id: 'c'.repeat(32), comments: 'it broke' });
+  await sendEach(
+    dsn,
+    [{ type: 'feedback' }, told('a'.repeat(32), 'cannot pay'), file, 1234],
+    [{ type: 'user_report' }, { event_id: 'c'.repeat(32), comments: 'it broke' }],
+  );
   w.clock.advance({ seconds: 1 });
   const about = { associated_event_id: ID };
   await send(dsn, { type: 'feedback' }, told('b'.repeat(32), 'about an event', about), file, 1234);
@@ -183,8 +198,7 @@ test('feedback and files that are sent twice are stored once, and other words ab
   const words = { event_id: 'a'.repeat(32), contexts: { feedback: { message: 'cannot pay' } } };
   const report = (comments: string) => [{ type: 'user_report' }, { event_id: ID, comments }];
   for (let time = 0; time < 2; time += 1) {
-    await send(dsn, { type: 'feedback' }, words, file, 1234);
-    await send(dsn, ...report('it broke'));
+    await sendEach(dsn, [{ type: 'feedback' }, words, file, 1234], report('it broke'));
   }
   await send(dsn, ...report('it broke again'));
   const { feedback } = await runOperation(w, listFeedback, viewer(), { serviceId });
@@ -199,8 +213,11 @@ test('files of feedback that is refused are refused with it, and counted', async
   const fill = `insert into event_feedback (id, service_id, comments, created_at)
     select $1 || n, $1, 'x', now() from generate_series(1, 10000) n`;
   await w.context.db.sql.run(fill, [serviceId]);
-  await send(dsn, { type: 'feedback' }, words, file, 1234);
-  await send(dsn, { type: 'feedback' }, { contexts: { feedback: { message: '' } } }, file, 1234);
+  await sendEach(
+    dsn,
+    [{ type: 'feedback' }, words, file, 1234],
+    [{ type: 'feedback' }, { contexts: { feedback: { message: '' } } }, file, 1234],
+  );
   const kept = `select 1 from event_attachments where service_id = $1`;
   expect(await w.context.db.sql.rows(kept, [serviceId])).toEqual([]);
   const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
@@ -234,8 +251,11 @@ test('files of feedback that is refused are refused with it, and counted', async
 test('a file of a transaction is not kept, and told as such', async () => {
   const { serviceId, dsn } = await w.given.service();
   const file = { type: 'attachment', filename: 'app.log' };
-  await send(dsn, { type: 'transaction' }, { type: 'transaction' }, file, 1234);
-  await send(dsn, file, 1234, { type: 'transaction' }, {});
+  await sendEach(
+    dsn,
+    [{ type: 'transaction' }, { type: 'transaction' }, file, 1234],
+    [file, 1234, { type: 'transaction' }, {}],
+  );
   const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
   expect(notKept).toMatchObject([
     { kind: 'attachment', reason: 'not_kept', count: 2 },

@@ -53,11 +53,16 @@ export async function whenWritten(milliseconds: number): Promise<void> {
   writes.mockRestore();
 }
 
+let isHurried = false;
+
 /**
  * Has whatever begins to wait for a time in this process wait a tenth of it, until the test is over: for what looks or
- * tries again from time to time, where the length of the pause is not what is tested.
+ * tries again from time to time, where the length of the pause is not what is tested. A world is opened before, as others
+ * use it afterwards.
  */
 export function hurry(): void {
+  if (isHurried) return;
+  isHurried = true;
   const { setTimeout: once, setInterval: often } = globalThis;
   vi.stubGlobal('setTimeout', (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     once(work, ms / 10, ...args),
@@ -65,7 +70,10 @@ export function hurry(): void {
   vi.stubGlobal('setInterval', (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     often(work, ms / 10, ...args),
   );
-  onTestFinished(() => void vi.unstubAllGlobals());
+  onTestFinished(() => {
+    isHurried = false;
+    vi.unstubAllGlobals();
+  });
 }
 
 /** Things that happen in this process: what lets them happen tells of each, so that nobody has to look again and again. */

@@ -98,8 +98,8 @@ async function whenShared(
 }
 
 test('rules are shared by live workers; those of one that dies or stops are taken over, and each incident opens once', async () => {
-  hurry();
   const w = await staffedWorld({ settings: { incidentsPerService: 0 } });
+  hurry();
   const ruleIds = await breached(w);
   const evaluations = happenings();
   const [first, second, third] = [

@@ -69,8 +69,8 @@ const LEAVING: readonly [way: string, leave: (flow: Flow, userId: string) => Pro
 ];
 
 test('a member who is removed, deactivated or deleted is out on every process at once, and their streams end', async () => {
-  hurry();
   const flow = await openFlow();
+  hurry();
   const second = await otherProcess(flow);
   const { account } = flow.provider;
   for (const [way, leave, inConsole] of LEAVING) {
@@ -84,8 +84,8 @@ test('a member who is removed, deactivated or deleted is out on every process at
 });
 
 test('networks count on every process at once, also for open streams, and save nobody who would be locked out', async () => {
-  hurry();
   const flow = await openFlow();
+  hurry();
   const { w, owner } = flow;
   const { ended, statuses } = await openEverything(flow, await otherProcess(flow));
   const lists = { keyNetworks: ['198.51.100.0/24'], sessionNetworks: ['198.51.100.0/24'] };

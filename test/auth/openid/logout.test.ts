@@ -28,8 +28,8 @@ const report = async ({ w }: Flow, token: string) =>
   (await reportLogout(w, logoutPathOf(w), new URLSearchParams({ logout_token: token }).toString())).statusCode;
 
 test('signing out at the provider ends every session that it began, with its streams, and no other', async () => {
-  hurry();
   const flow = await openFlow();
+  hurry();
   const { w, provider, owner } = flow;
   const cookies = new Map<string, string>();
   const browser = openBrowser(w);

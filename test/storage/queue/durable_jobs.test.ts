@@ -22,6 +22,9 @@ import { type World, world } from '#test/kit/world.ts';
 const AT_ONCE = { firstDelayMs: 1, maxDelayMs: 1 };
 const ROOMY = { items: 1_000, itemsOfOrg: 1_000, jobs: 1_000 };
 
+/** The work of workers tells nobody of its end. */
+const OFTEN = { interval: 5 };
+
 const backends = [
   { name: 'PostgreSQL', isAvailable: true, redisUrl: () => undefined },
   { name: 'Redis', isAvailable: inject('redisUrl') !== null, redisUrl: () => inject('redisUrl') ?? undefined },
@@ -75,8 +78,8 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     expect(await queue.durableBytes(0)).toBeGreaterThan(300_000);
     expect(await queue.durableBytes(1e12)).toBeGreaterThan(300_000);
     consume();
-    await expect.poll(() => seen.toSorted()).toEqual(given.map(String).toSorted());
-    await expect.poll(() => listKept(w)).toEqual([]);
+    await expect.poll(() => seen.toSorted(), OFTEN).toEqual(given.map(String).toSorted());
+    await expect.poll(() => listKept(w), OFTEN).toEqual([]);
   });
 
   test('is given back by a worker that is told to stop and does not end it in time', async () => {
@@ -92,7 +95,7 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
       200,
     );
     await keep('slow', 'slower');
-    await expect.poll(() => begun).toBe(2);
+    await expect.poll(() => begun, OFTEN).toBe(2);
     await stopping.close();
     const ready = await w.context.db.sql.row(
       'select count(*)::int as n, sum(crash_score)::int as crash_score from durable_jobs where ready_at <= now()',
@@ -100,7 +103,7 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     expect(ready).toEqual({ n: 2, crash_score: 0 });
     const attempts: number[] = [];
     consume(async (_text, attempt) => void attempts.push(attempt));
-    await expect.poll(() => seen.toSorted()).toEqual(['slow', 'slower']);
+    await expect.poll(() => seen.toSorted(), OFTEN).toEqual(['slow', 'slower']);
     expect(attempts).toEqual([1, 1]);
     end();
   });
@@ -112,22 +115,24 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     await dieOver(w, ['deadly'], CRASH_SCORE.ofAlone);
     await dieOver(w, ['deadly'], CRASH_SCORE.ofAlone);
     consume();
-    await expect.poll(() => seen).toEqual(['beside']);
+    await expect.poll(() => seen, OFTEN).toEqual(['beside']);
     const stores = storesOf(w.context.db.session());
-    await expect.poll(() => stores.quarantinedJobs.list(10)).toMatchObject([{ jobName: 'group_exceptions', items: 1 }]);
+    await expect
+      .poll(() => stores.quarantinedJobs.list(10), OFTEN)
+      .toMatchObject([{ jobName: 'group_exceptions', items: 1 }]);
     expect(await hoursAway(w)).toBeCloseTo(6, 1);
     expect(await stores.quarantinedJobs.summary('service_1')).toMatchObject({ jobs: 1, items: 1 });
     // Health waits for it no longer.
-    await expect.poll(() => stores.durableJobs.listWaiting('group_exceptions')).toEqual(new Map());
+    await expect.poll(() => stores.durableJobs.listWaiting('group_exceptions'), OFTEN).toEqual(new Map());
 
     await stores.quarantinedJobs.retry(null);
     await dieOver(w, ['deadly'], CRASH_SCORE.ofAlone);
     await queue.requeueStale();
-    await expect.poll(() => hoursAway(w)).toBeCloseTo(6, 1);
+    await expect.poll(() => hoursAway(w), OFTEN).toBeCloseTo(6, 1);
     await stores.quarantinedJobs.retry(null);
     await queue.requeueStale();
-    await expect.poll(() => seen).toEqual(['beside', 'deadly']);
-    await expect.poll(() => listKept(w)).toEqual([]);
+    await expect.poll(() => seen, OFTEN).toEqual(['beside', 'deadly']);
+    await expect.poll(() => listKept(w), OFTEN).toEqual([]);
   });
 
   test('over which a worker died runs beside no others than such, and alone once a group of them has died', async () => {
@@ -144,13 +149,13 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     consume(async (text) => {
       running.add(text);
       most = Math.max(most, running.size);
-      await w.context.db.sql.run('select pg_sleep(0.05)');
+      await w.context.db.sql.run('select pg_sleep(0.02)');
       const kinds = new Set([...running].map((one) => one.split(' ')[0] ?? ''));
       if (running.size > 1 && (kinds.has('alone') || (kinds.has('group') && kinds.size > 1)))
         besides.add([...running].join());
       running.delete(text);
     });
-    await expect.poll(() => seen.length).toBe(ofGroup.length + 5);
+    await expect.poll(() => seen.length, OFTEN).toBe(ofGroup.length + 5);
     expect(besides).toEqual(new Set());
     expect(most).toBeGreaterThan(8);
     expect(most).toBeLessThanOrEqual(SUSPECTS_MAX);
@@ -166,23 +171,23 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     await keep('fails');
     consume(() => gate);
     const crashScore = () => w.context.db.sql.row(`select crash_score as n from durable_jobs`);
-    await expect.poll(crashScore).toEqual({ n: 1 });
+    await expect.poll(crashScore, OFTEN).toEqual({ n: 1 });
     fail(new Error('it fails'));
-    await expect.poll(crashScore).toEqual({ n: 0 });
+    await expect.poll(crashScore, OFTEN).toEqual({ n: 0 });
     await w.context.db.sql.run('drop function refuse cascade');
   });
 
   test('runs although the queue has lost its wake-up', async () => {
     const { w, queue, keep, bare, seen, consume, wipe } = await place();
     await keep('first', 'second');
-    await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(1);
+    await expect.poll(async () => (await bare.depths()).ingest.ready, OFTEN).toBe(1);
     await wipe();
     expect((await bare.depths()).ingest.ready).toBe(0);
     await queue.requeueStale();
     expect((await bare.depths()).ingest.ready).toBe(1);
     consume();
-    await expect.poll(() => seen.toSorted()).toEqual(['first', 'second']);
-    await expect.poll(() => listKept(w)).toEqual([]);
+    await expect.poll(() => seen.toSorted(), OFTEN).toEqual(['first', 'second']);
+    await expect.poll(() => listKept(w), OFTEN).toEqual([]);
   });
 
   test('runs once, however many wake-ups and workers there are', async () => {
@@ -191,8 +196,8 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     for (let i = 0; i < 3; i += 1) await queue.requeueStale();
     consume();
     consume();
-    await expect.poll(() => listKept(w)).toEqual([]);
-    await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(0);
+    await expect.poll(() => listKept(w), OFTEN).toEqual([]);
+    await expect.poll(async () => (await bare.depths()).ingest.ready, OFTEN).toBe(0);
     expect(seen).toHaveLength(40);
     expect(new Set(seen).size).toBe(40);
   });
@@ -208,7 +213,7 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
       if (attempt < 2) throw new Error('not yet');
       keptAtLast = await listKept(w);
     });
-    await expect.poll(() => listKept(w)).toEqual([]);
+    await expect.poll(() => listKept(w), OFTEN).toEqual([]);
     expect(seen.toSorted()).toEqual(['bad', 'better', 'good']);
     expect(attempts).toEqual([1, 2]);
     expect(keptAtLast).not.toEqual([]);
@@ -222,7 +227,7 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
       attempts.push(attempt);
       if (attempts.length <= 4) throw new AppError('unavailable', 'away');
     });
-    await expect.poll(() => listKept(w)).toEqual([]);
+    await expect.poll(() => listKept(w), OFTEN).toEqual([]);
     expect(attempts).toEqual([1, 1, 1, 1, 2]);
   });
 
@@ -236,16 +241,16 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
       itemsOfOrg: 50,
       jobs: 100,
     });
-    await expect.poll(() => gates.length).toBe(5);
+    await expect.poll(() => gates.length, OFTEN).toBe(5);
     await queue.addDurable(groupExceptions, [{ ...jobOf('page me'), orgId: 'org_2', serviceId: 'service_2' }]);
-    await expect.poll(() => seen).toEqual(['page me']);
+    await expect.poll(() => seen, OFTEN).toEqual(['page me']);
     expect(gates).toHaveLength(5);
     await keep('another of the flood');
     const openGates = () => {
       gates.splice(0).forEach((open) => open());
       return seen.length;
     };
-    await expect.poll(openGates, { interval: 1 }).toBe(102);
+    await expect.poll(openGates, OFTEN).toBe(102);
   });
 
   test('does not wait for jobs of another kind that come without end, however often these wake the worker', async () => {
@@ -257,9 +262,9 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
       await bare.add([{ job: groupExceptions, payload: {}, delayMs: 0 }]);
     }
     await queue.addDurable(storePoints, [jobOf('points')]);
-    await expect.poll(() => seen).toEqual(['points']);
+    await expect.poll(() => seen, OFTEN).toEqual(['points']);
     open();
-    await expect.poll(() => seen).toEqual(['points', 'exceptions']);
+    await expect.poll(() => seen, OFTEN).toEqual(['points', 'exceptions']);
   });
 
   test('a running job may end before the worker stops, and others are left to other workers', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { type Browser, givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
@@ -8,9 +8,6 @@ import { fileWorld, type World, world } from '#test/kit/world.ts';
 
 /** The application of the tests that neither close it nor have settings of their own; each has an organization. */
 const shared = await fileWorld();
-
-// A process asks for changes twice a second.
-beforeEach(hurry);
 
 interface Change {
   readonly topic: string;
@@ -30,6 +27,8 @@ async function listen(
   orgId: string = w.orgId,
   shownForMs: number | null = null,
 ): Promise<Stream> {
+  // A process asks for changes twice a second.
+  hurry();
   const address = w.app.server.listening ? serverUrl(w) : await w.app.listen({ port: 0, host: '127.0.0.1' });
   const gone = new AbortController();
   const query = shownForMs === null ? '' : `?shownForMs=${shownForMs}`;
