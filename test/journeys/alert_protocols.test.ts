@@ -11,6 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
+const limitedWorld = () => staffedWorld({ settings: { ingestAlertsPerSecond: 1 } });
+
+test('who is too fast is told to wait', async () => {
+  const { w, send } = await alertedServiceIn(await limitedWorld());
+  const events = Array.from({ length: 12 }, (_, n) => ({ dedupKey: `${n}`, title: 'x' }));
+  expect((await send('/events', events)).status).toBe(202);
+  const refused = await send('/events', { title: 'one more' });
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });
+  w.clock.advance({ seconds: 60 });
+  expect((await send('/events', { title: 'later' })).status).toBe(202);
+});
+
 describe('PagerDuty', () => {
   const trigger = (key: string) => ({
     routing_key: key,
@@ -53,7 +65,7 @@ describe('PagerDuty', () => {
   });
 
   test('what is wrong is an invalid event, also an unknown key; who is too fast is told so in the words of its version', async () => {
-    const limited = await staffedWorld({ settings: { ingestAlertsPerSecond: 1 } });
+    const limited = await limitedWorld();
     const { key, send } = await alertedServiceIn(limited);
     const post = (body: unknown, path = '/pagerduty/v2/enqueue') => send(path, body, { authorization: null });
     expect(await post({ ...trigger(key), routing_key: 'k'.repeat(32) })).toMatchObject({

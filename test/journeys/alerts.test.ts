@@ -218,16 +218,6 @@ test('every answer is JSON, and nothing is redirected', async () => {
   expect((await send('/events', Buffer.alloc(17 * 1024 * 1024, 32))).body).toMatchObject({ status: 413 });
 });
 
-test('who is too fast is told to wait', async () => {
-  const { w, send } = await alertedService({ settings: { ingestAlertsPerSecond: 1 } });
-  const events = (from: number) => Array.from({ length: 12 }, (_, n) => ({ dedupKey: `${from + n}`, title: 'x' }));
-  expect((await send('/events', events(0))).status).toBe(202);
-  const refused = await send('/events', { title: 'one more' });
-  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });
-  w.clock.advance({ seconds: 60 });
-  expect((await send('/events', { title: 'later' })).status).toBe(202);
-});
-
 test('an alert without word is shown so and pages nobody; where its source asks for it, it is resolved so', async () => {
   const { w, serviceId, send, incidents } = await alertedService();
   const look = () => endSilentAlerts({ db: w.context.db, clock: w.clock, log: w.context.log, onOutbox: () => {} });

@@ -10,17 +10,15 @@ import { createMaintenance } from '#modules/maintenance/operations/maintenance.t
 import { simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { alertedService, alertedServiceIn, sendAlert, sendThree } from '#test/kit/alert_senders.ts';
-import { testClock } from '#test/kit/clock.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
 
 test('an export has the alerts and no key; where it is imported a new key goes on with them', async () => {
-  const clock = testClock();
-  const from = await alertedServiceIn(await staffedWorld({ clock }));
+  const from = await alertedService();
+  const { clock } = from.w;
   const incidentId = await sendThree(from);
   const { w, serviceId, key } = from;
   const folder = path.join(makeFolder(), 'export');

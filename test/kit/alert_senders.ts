@@ -32,12 +32,12 @@ export async function alertedService(options: Parameters<typeof staffedWorld>[0]
 
 export async function alertedServiceIn(w: StaffedWorld): Promise<AlertedService> {
   const [teamId, anna] = await w.staff.teamOf('Anna');
-  const step = { channels: ['sms'], targetUserIds: [anna.userId] };
+  const step = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
   const steps = [
     { afterMinutes: 0, ...step },
     { afterMinutes: 15, ...step },
   ];
-  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  const policyId = await w.staff.policy(teamId, steps, 'Wake');
   const { serviceId } = await w.given.service({ name: 'shop' });
   const key = await alertKeyOf(w, serviceId, policyId);
   return { w, serviceId, policyId, key, anna, ...waysOf(w, serviceId, key) };

@@ -120,44 +120,48 @@ export interface RuleInput {
   readonly config?: object;
 }
 
-interface RuleWanted {
+interface PolicyWanted {
   readonly teamId: string;
-  readonly serviceId: Id<'service'>;
+  readonly name: string;
   readonly steps: readonly StepInput[];
-  readonly rule: RuleInput;
+}
+
+/** Leaves what `create_escalation_policy` leaves. */
+export async function givenPolicy(
+  { clock, db }: AppContext,
+  { teamId, name, steps }: PolicyWanted,
+): Promise<Id<'policy'>> {
+  const policyId = newId('policy');
+  const whole = steps.map(({ afterMinutes, channels, targetUserIds = [], useSchedule = false }) => {
+    return { afterMinutes, channels, targetUserIds, useSchedule };
+  });
+  await db.sql.run(
+    `insert into escalation_policies (id, org_id, team_id, name, steps, created_at, updated_at)
+     select $3, org_id, id, $4, $5, $1, $1 from teams where id = $2`,
+    [clock.now().toString(), teamId, policyId, name, JSON.stringify(whole)],
+  );
+  return policyId;
+}
+
+interface RuleWanted extends RuleInput {
+  readonly serviceId: Id<'service'>;
+  readonly policyId: Id<'policy'>;
 }
 
 const LATENCY = { metricName: 'latency', comparator: '>', threshold: 100 };
 
-/** Leaves what `create_escalation_policy` leaves, and `create_alert_rule` of a rule that uses it. */
-export async function givenPolicyAndRule(
+/** Leaves what `create_alert_rule` leaves. */
+export async function givenRule(
   { clock, db }: AppContext,
-  { teamId, serviceId, steps, rule: { name = 'Latency', kind = 'metric_threshold', config = LATENCY } }: RuleWanted,
-): Promise<{ policyId: Id<'policy'>; ruleId: Id<'rule'> }> {
-  const [policyId, ruleId] = [newId('policy'), newId('rule')];
-  const whole = steps.map(({ afterMinutes, channels, targetUserIds = [], useSchedule = false }) => {
-    return { afterMinutes, channels, targetUserIds, useSchedule };
-  });
+  { serviceId, policyId, name = 'Latency', kind = 'metric_threshold', config = LATENCY }: RuleWanted,
+): Promise<Id<'rule'>> {
+  const ruleId = newId('rule');
   const stored = unwrap(parseRuleConfig(kind, config, 'config'));
   await db.sql.run(
-    `with policy as (
-       insert into escalation_policies (id, org_id, team_id, name, steps, created_at, updated_at)
-       select $3, org_id, id, 'Wake somebody', $4, $1, $1 from teams where id = $2
-     )
-     insert into alert_rules
+    `insert into alert_rules
        (id, org_id, service_id, name, kind, config, escalation_policy_id, enabled, created_at, updated_at)
-     select $5, org_id, $6, $7, $8, $9, $3, true, $1, $1 from teams where id = $2`,
-    [
-      clock.now().toString(),
-      teamId,
-      policyId,
-      JSON.stringify(whole),
-      ruleId,
-      serviceId,
-      name,
-      kind,
-      JSON.stringify(stored),
-    ],
+     select $2, org_id, id, $4, $5, $6, $7, true, $1, $1 from services where id = $3`,
+    [clock.now().toString(), ruleId, serviceId, name, kind, JSON.stringify(stored), policyId],
   );
-  return { policyId, ruleId };
+  return ruleId;
 }

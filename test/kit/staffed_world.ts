@@ -10,7 +10,14 @@ import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import type { TestClock } from '#test/kit/clock.ts';
-import { givenMember, givenPolicyAndRule, givenTeam, type RuleInput, type StepInput } from '#test/kit/given_rows.ts';
+import {
+  givenMember,
+  givenPolicy,
+  givenRule,
+  givenTeam,
+  type RuleInput,
+  type StepInput,
+} from '#test/kit/given_rows.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
 import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
@@ -45,6 +52,7 @@ export interface StaffedWorld extends World {
     responder(teamId: string, name: string): Promise<Responder>;
     /** The person has confirmed their number, so that answers from it count as theirs. */
     confirm(person: Pick<Responder, 'userId' | 'phone'>): Promise<void>;
+    policy(teamId: string, steps: readonly StepInput[], name?: string): Promise<Id<'policy'>>;
     /** A policy, a rule that uses it, of a service of its own unless one is named, and what opens an incident of that rule. */
     alert(teamId: string, steps: readonly StepInput[], options?: AlertOptions): Promise<Alert>;
   };
@@ -191,9 +199,11 @@ async function openStaffed(
     },
     confirm: ({ userId, phone: number }) =>
       storesOf(w.context.db.session()).phoneNumbers.confirm(userId, number, w.clock.now()),
+    policy: (teamId, steps, name = 'Wake somebody') => givenPolicy(w.context, { teamId, name, steps }),
     async alert(teamId, steps, { key = w.orgKey, serviceId: wanted, ...rule } = {}) {
       const serviceId = wanted ?? (await w.given.service({ key })).serviceId;
-      const { policyId, ruleId } = await givenPolicyAndRule(w.context, { teamId, serviceId, steps, rule });
+      const policyId = await staff.policy(teamId, steps);
+      const ruleId = await givenRule(w.context, { serviceId, policyId, ...rule });
       return {
         serviceId,
         ruleId,

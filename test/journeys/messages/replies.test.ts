@@ -1,9 +1,9 @@
 import twilio from 'twilio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { hashPassword } from '#auth/passwords.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { storesOf } from '#modules/stores.ts';
+import { hashCheaply } from '#test/kit/programs/browser.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';
@@ -101,7 +101,7 @@ describe('a reply by SMS', () => {
 
   test('the PIN of who has set one stands behind all numbers', async () => {
     const { w, anna, number, incidentId, statusOf } = await annaIsPaged();
-    await storesOf(w.context.db.session()).phoneNumbers.setPin(anna.userId, await hashPassword('1235'));
+    await storesOf(w.context.db.session()).phoneNumbers.setPin(anna.userId, hashCheaply('1235'));
     const wrong = await post(w, SMS_PATH, sms(anna.phone, `ack ${number} and 7`));
     expect(wrong.body).toContain('Add your PIN at the end');
     expect(await statusOf()).toBe('triggered');

@@ -38,10 +38,10 @@ export interface Browser {
 
 export const PASSWORD = 'amber kettle 41 orbit';
 
-/** Hash of `PASSWORD` that is cheap to check: what a real one costs is a test of its own. */
 const PASSWORD_HASH = hashCheaply(PASSWORD);
 
-function hashCheaply(password: string): string {
+/** Returns a hash that is cheap to check: what a real one costs is a test of its own. */
+export function hashCheaply(password: string): string {
   const [memory, passes, parallelism] = [8, 1, 1];
   const nonce = Buffer.alloc(16, 'nonce');
   const tag = argon2Sync('argon2id', { memory, passes, parallelism, tagLength: 32, message: password, nonce });

@@ -12,10 +12,12 @@ import {
   rangeFrom,
   rangeOf,
 } from '#console/pages/oncall/timeline_range.ts';
+import { sweep } from '#test/kit/properties.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
 const HOUR_MS = 3_600_000;
+const MONTHS = Array.from({ length: 40 }, (_, month) => month);
 const ZONES = [
   'UTC',
   'Europe/Amsterdam',
@@ -28,7 +30,7 @@ const ZONES = [
 describe.each(ZONES)('in %s', (zone) => {
   test.each(TIMELINE_VIEWS)('the days of a %s tile it, and the next one begins where it ends', (view) => {
     vi.stubEnv('TZ', zone);
-    for (let month = 0; month < 40; month += 1) {
+    for (const month of sweep(MONTHS, 7)) {
       const day = new Date(2009, month, 13, 15);
       const { from, to, days } = rangeOf(view, day);
       expect(from <= day.getTime() && day.getTime() < to).toBe(true);
