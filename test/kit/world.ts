@@ -121,8 +121,8 @@ interface WorldOptions {
 /**
  * Returns a new organization. Tests that want the same settings use one composition of the application in turn, with emptied
  * databases; in `beforeAll` the file has it, and gives it back when it closes the world. Between files the application is
- * made anew, on the same databases and connections, if it remembers callers: an address counts what it does without a key,
- * and who was refused. All else that it remembers is of organizations, which are others in each file.
+ * made anew, on the same databases and connections, if it remembers callers: an address counts what it does without a key
+ * or session, and who was refused. All else that it remembers is of organizations, which are others in each file.
  */
 export async function world(options: WorldOptions = {}): Promise<World> {
   const { settings = {}, clock, jobs = 'driven', fresh = false, newApp = false, keepOpen = false } = options;
@@ -199,8 +199,8 @@ export async function composeWorld({
   const openApp = async (): Promise<FastifyInstance> => {
     const opened = await buildApp(context);
     opened.addHook('onClose', async () => void (isClosed = true));
-    opened.addHook('onResponse', async (request, { statusCode }) => {
-      remembersCallers ||= request.headers.authorization === undefined || REFUSED.has(statusCode);
+    opened.addHook('onResponse', async ({ headers: { authorization, cookie } }, { statusCode }) => {
+      remembersCallers ||= (authorization ?? cookie) === undefined || REFUSED.has(statusCode);
     });
     await opened.ready();
     isClosed = false;
