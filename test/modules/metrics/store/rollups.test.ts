@@ -304,7 +304,9 @@ test('points from before there were rollups are rolled up, too', async () => {
 });
 
 describe.each(sweep([1, 2, 3, 4], 4, 1))('a run that is broken off after %i commands', (commandsMax) => {
-  const [serviceId, given] = [newId('service'), everyHour(3)];
+  const serviceId = newId('service');
+  // A day ends with another value than its last hour begins with.
+  const given = [...everyHour(3), { series: 0, at: FROM + DAY_MS - 1, value: 26.5, kind: 'counter' as const }];
   const late = given.slice(20, 30).map((one) => ({ ...one, value: one.value * 2 }));
   const both = [...given, ...late];
   const expectSame = async (meant: readonly Given[]): Promise<void> => {
