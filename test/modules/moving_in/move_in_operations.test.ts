@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { getConsoleOperation } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import { operatorIn } from '#actions/operator.ts';
+import { installationOf } from '#entry/installation.ts';
 import { storesOf } from '#modules/stores.ts';
 import { SILENCE_MS } from '#modules/moving_in/decide/move_in_state.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { fileWorld, type World, world } from '#test/kit/world.ts';
+import { fileWorld, type World } from '#test/kit/world.ts';
 import { pagerDutyDouble } from '#test/modules/moving_in/vendor_double.ts';
 
 const shared = await fileWorld();
@@ -111,7 +112,15 @@ describe('a move that the console leads through', () => {
   });
 
   test('asks no address within the network of the server', async () => {
-    const w = await world({ settings: { allowInternalAddresses: 'false' } });
+    const w = await shared.forOrganization();
+    const { installation } = w.context.actions;
+    const { allowsInternalAddresses: before } = installation;
+    const { allowsInternalAddresses } = installationOf(
+      { ...w.context.config, allowInternalAddresses: 'false' },
+      w.clock,
+    );
+    Object.assign(installation, { allowsInternalAddresses });
+    onTestFinished(() => void Object.assign(installation, { allowsInternalAddresses: before }));
     const moveInId = await begun(w, 'goalert');
     await run(w, 'read_move_in', { moveInId, key: 'first-key', baseUrl: 'https://169.254.169.254' });
     const failed = await seen(w);
