@@ -128,7 +128,7 @@ test('a document that is not what it says, or sends codes away in clear, connect
     `${host.origin}/x/../good.json`,
   ];
   host.serve('/good.json', { ...good, client_id: `${host.origin}/good.json` });
-  onTestFinished(s.clock.beImpatient(0.2));
+  onTestFinished(s.clock.beImpatient(0.1));
   const answers = await Promise.all(
     urls.map(async (url) => await fetch(appOf(s, url).authorizationUrl(), { redirect: 'manual' })),
   );

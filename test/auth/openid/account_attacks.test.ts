@@ -187,7 +187,7 @@ const BOUNDS: readonly Attack[] = [
     name: 'provider that never answers',
     async attempt(flow) {
       flow.provider.replace('/token', () => {});
-      onTestFinished(flow.w.clock.beImpatient(0.2));
+      onTestFinished(flow.w.clock.beImpatient(0.05));
       return await flow.signIn();
     },
     says: AWAY,
