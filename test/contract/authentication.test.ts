@@ -7,6 +7,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
+import { sweep } from '#test/kit/properties.ts';
 import { fileWorld } from '#test/kit/world.ts';
 
 const w = await fileWorld();
@@ -50,7 +51,9 @@ async function issue(options: { expiresAt?: Temporal.Instant; userId?: Id<'user'
 }
 
 test.each(EACH_ACTION)('%s is closed to everyone without a good key', async (name) => {
-  for (const [credential, headers] of Object.entries(refused)) {
+  // Keys are checked for all actions alike: in the gate each is tried by three of fifteen.
+  const turn = EACH_ACTION.findIndex(([other]) => other === name);
+  for (const [credential, headers] of sweep(Object.entries(refused), 5, turn % 5)) {
     const answer = await ask(w, name, { key: null, headers, address: name, body: 'no JSON' });
     expect(answer, credential).toMatchObject({
       status: 401,

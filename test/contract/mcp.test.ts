@@ -9,7 +9,7 @@ import { CONTRACT } from '#test/contract/action_api.ts';
 import { EACH_ACTION, exampleBody, buildFixture } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { call, ERAS, post, send } from '#test/contract/mcp_call.ts';
-import { type Answer, fileWorld, world } from '#test/kit/world.ts';
+import { fileWorld, withSettings, type Answer, world } from '#test/kit/world.ts';
 
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into tools of any shape
 const tools = new Map<string, any>();
@@ -150,7 +150,7 @@ test('a request without a valid key is told where to sign in', async () => {
 });
 
 test('below a path the metadata is also where RFC 9728 has it', async () => {
-  const below = await world({ settings: { baseUrl: 'https://example.com/tocsin' } });
+  const below = await withSettings(w, { baseUrl: 'https://example.com/tocsin' });
   for (const path of ['/tocsin/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/tocsin']) {
     const { json } = await below.app.inject(`${path}/api/mcp`);
     expect(json()).toMatchObject({ resource: 'https://example.com/tocsin/api/mcp' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
-import { world } from '#test/kit/world.ts';
+import { withSettings, world } from '#test/kit/world.ts';
 
 test('a person is recognized by the cookie from sign-in to sign-out', async () => {
   const w = await world();
@@ -34,7 +34,7 @@ test('a person is recognized by the cookie from sign-in to sign-out', async () =
 });
 
 test('on one machine every one of its names lets people sign in, and no other page', async () => {
-  const w = await world({ settings: { baseUrl: 'http://127.0.0.1:3000' } });
+  const w = await withSettings(await world(), { baseUrl: 'http://127.0.0.1:3000' });
   const { email } = await givenPerson(w, { role: 'editor' });
   const signIn = async (origin: string, host: string): Promise<number> => {
     const body = { email, password: PASSWORD };
@@ -55,7 +55,7 @@ test('on one machine every one of its names lets people sign in, and no other pa
 });
 
 test('over https the cookie is bound to this host alone', async () => {
-  const w = await world({ settings: { baseUrl: 'https://tocsin.test/alerts' } });
+  const w = await withSettings(await world(), { baseUrl: 'https://tocsin.test/alerts' });
   const browser = openBrowser(w);
   const { email } = await givenPerson(w);
   const answer = await browser.post('/session', { email, password: PASSWORD });

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import { acceptedEvents } from '#test/ingest/accepted_data.ts';
 import { readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
-import { fileWorld, world, type World } from '#test/kit/world.ts';
+import { fileWorld, withSettings, type World } from '#test/kit/world.ts';
 
 type Service = Awaited<ReturnType<World['given']['service']>>;
 
@@ -109,8 +109,8 @@ describe('an event', () => {
   });
 
   test('is taken below the path of the base URL as well', async () => {
-    const { app, given } = await world({ settings: { baseUrl: 'https://tocsin.test/monitor' } });
-    const sender = await given.service();
+    const { app } = await withSettings(w, { baseUrl: 'https://tocsin.test/monitor' });
+    const sender = await w.given.service();
     const { projectId } = partsOf(sender.dsn);
     expect(await send(sender, { app, path: `/monitor/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });
     expect(await send(sender, { app, path: `/api/${projectId}/envelope/` })).toMatchObject({ status: 200 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { slugOf } from '#modules/releases/decide/release.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { withSettings, type World, world } from '#test/kit/world.ts';
 
 async function get(w: World, path: string, headers: Readonly<Record<string, string>> = {}) {
   const answer = await w.app.inject({
@@ -14,7 +14,7 @@ async function get(w: World, path: string, headers: Readonly<Record<string, stri
 }
 
 test('the public address wins over what a proxy makes of the name that the client asked', async () => {
-  const w = await world({ settings: { baseUrl: 'https://tocsin.test/monitor' } });
+  const w = await withSettings(await world(), { baseUrl: 'https://tocsin.test/monitor' });
   for (const host of ['tocsin.test', 'tocsin.internal:3000', '127.0.0.1:3000']) {
     const { url } = await get(w, `organizations/${w.orgId}/chunk-upload/`, { host });
     expect(url, host).toBe(`https://tocsin.test/monitor/api/0/organizations/${w.orgId}/chunk-upload/`);
@@ -22,7 +22,7 @@ test('the public address wins over what a proxy makes of the name that the clien
 });
 
 test('without a public address a client within the network is answered with the one that it knows', async () => {
-  const w = await world({ settings: { baseUrl: 'http://127.0.0.1:3000' } });
+  const w = await withSettings(await world(), { baseUrl: 'http://127.0.0.1:3000' });
   const { url } = await get(w, `organizations/${w.orgId}/chunk-upload/`, { host: 'tocsin:3000' });
   expect(url).toBe(`http://tocsin:3000/api/0/organizations/${w.orgId}/chunk-upload/`);
 });
