@@ -264,7 +264,7 @@ export async function openWorld({ context, app, clock, close }: Composition): Pr
  * `compose` makes of settings is as it was. Closed with the test.
  */
 export async function withSettings(w: World, settings: Partial<Config>): Promise<World> {
-  const context = { ...w.context, config: { ...w.context.config, ...settings } };
+  const context = { ...w.context, config: requireStores({ ...w.context.config, ...settings }) };
   const app = await buildApp(context);
   onTestFinished(() => app.close());
   await app.ready();
