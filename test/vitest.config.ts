@@ -46,7 +46,6 @@ const LONG = [
   'test/journeys/rule_settings.test.ts',
   'test/contract/mcp_clients.test.ts',
   'test/entry/transfer/changed_folder.test.ts',
-  'test/modules/releases/decide/source_maps/hostile_maps.test.ts',
   'test/contract/mcp_answers.test.ts',
   'test/modules/configuration/configuration.test.ts',
   'test/boot.test.ts',
