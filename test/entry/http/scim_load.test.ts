@@ -26,7 +26,7 @@ async function givenPeople(w: World, groupId: string, count: number): Promise<vo
   await sql.run(`insert into scim_group_members (group_id, user_id) select $1, id from (${numbered}) as p`, [groupId]);
 }
 
-test('no request asks more queries of 1,000 people than of a few', async () => {
+test('no request asks more queries of hundreds of people than of a few', async () => {
   const w = await world();
   const idp = await identityProvider(w);
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
@@ -71,7 +71,7 @@ test('no request asks more queries of 1,000 people than of a few', async () => {
   // The first changes count how much room there is below the limits.
   await count('warm');
   const few = await count('a');
-  await givenPeople(w, groupId, 1_000);
+  await givenPeople(w, groupId, 300);
   expect(await count('b')).toEqual(few);
   expect(Math.max(...Object.values(few))).toBeLessThan(20);
   expect(few).toMatchObject({ create: 7, rename: 9, deactivate: 13, activate: 11 });
