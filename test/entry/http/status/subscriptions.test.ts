@@ -11,14 +11,14 @@ import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { givenPerson } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 
 const READER = 'Reader@Example.org';
 
 let w: StaffedWorld;
 let mail: MailServer;
-let alert: Alert;
+let serviceId: string;
 let statusPageId: string;
 /** A process remembers addresses, so each test has its own. */
 let slug = '';
@@ -28,9 +28,8 @@ beforeEach(async () => {
   mail = await startMailServer();
   w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'tocsin@example.com' } });
   slug = `mailed-${(pages += 1)}`;
-  const [teamId, anna] = await w.staff.teamOf('Anna');
-  alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
-  const groups = [{ name: '', services: [{ serviceId: alert.serviceId, name: 'Payments' }] }];
+  ({ serviceId } = await w.given.service());
+  const groups = [{ name: '', services: [{ serviceId, name: 'Payments' }] }];
   const page = { slug, title: 'Acme status', about: null, isPublic: true, groups };
   statusPageId = (await asOwner(createStatusPage, page)).statusPageId;
 });
@@ -38,16 +37,19 @@ beforeEach(async () => {
 const asOwner = (operation: Parameters<typeof runOperation>[1], input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);
 
-const publish = async () =>
-  await asOwner(publishIncident, {
+async function publish() {
+  const [teamId, anna] = await w.staff.teamOf('Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  return await asOwner(publishIncident, {
     statusPageId,
     incidentId: await alert.trigger('internal title'),
     title: 'Payments are slow',
     stage: 'investigating',
     impact: 'degraded',
-    serviceIds: [alert.serviceId],
+    serviceIds: [serviceId],
     text: 'We are looking into it.',
   });
+}
 
 /** Sends a form, and leaves what follows from it for later. */
 async function submit(path: string, fields: Record<string, string> = {}, address = '198.51.100.1') {
