@@ -17,9 +17,9 @@ const EXECUTABLES = { windowless: oneOf('/usr/bin/chromium-headless-shell') ?? C
 const PACKAGES = { windowless: 'chromium-headless-shell', whole: 'chromium' } as const;
 type Kind = keyof typeof EXECUTABLES;
 
-/** Pages are painted without a graphics card: a process of its own for that only costs messages. */
+/** Pages are painted without a graphics card, nor what stands for one: a process of its own for that only costs messages. */
 const ARGS = {
-  windowless: ['--no-sandbox', '--in-process-gpu', '--renderer-process-limit=1'],
+  windowless: ['--no-sandbox', '--disable-gpu', '--in-process-gpu', '--renderer-process-limit=1'],
   whole: ['--no-sandbox'],
 } as const;
 
