@@ -21,7 +21,6 @@ import { type World, world } from '#test/kit/world.ts';
 
 const AT_ONCE = { firstDelayMs: 1, maxDelayMs: 1 };
 const ROOMY = { items: 1_000, itemsOfOrg: 1_000, jobs: 1_000 };
-
 /** The work of workers tells nobody of its end. */
 const OFTEN = { interval: 5 };
 
@@ -117,9 +116,8 @@ describe.each(sweep(available, 2))('a durable job on $name', ({ redisUrl }) => {
     consume();
     await expect.poll(() => seen, OFTEN).toEqual(['beside']);
     const stores = storesOf(w.context.db.session());
-    await expect
-      .poll(() => stores.quarantinedJobs.list(10), OFTEN)
-      .toMatchObject([{ jobName: 'group_exceptions', items: 1 }]);
+    const quarantined = { jobName: 'group_exceptions', items: 1 };
+    await expect.poll(() => stores.quarantinedJobs.list(10), OFTEN).toMatchObject([quarantined]);
     expect(await hoursAway(w)).toBeCloseTo(6, 1);
     expect(await stores.quarantinedJobs.summary('service_1')).toMatchObject({ jobs: 1, items: 1 });
     // Health waits for it no longer.
