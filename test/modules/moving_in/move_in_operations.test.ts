@@ -128,17 +128,17 @@ describe('a move that the console leads through', () => {
     expect(failed.fault).toContain('not on the public Internet');
   });
 
-  test('has room for other organizations while one waits for a tool that does not answer', async () => {
+  test('is stopped while the tool does not answer, which leaves room for other organizations', async () => {
     const w = await shared.forOrganization();
     const double = await pagerDutyDouble();
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const silent = createServer((_request, response) => {
-      void released.then(() => response.writeHead(401).end());
-    }).listen(0, '127.0.0.1');
+    const silent = createServer(() => {});
+    silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
+    const asked = once(silent, 'request');
     const first = await begun(w, 'pagerduty');
     await run(w, 'read_move_in', { moveInId: first, key: 'first-key', baseUrl: `http://127.0.0.1:${port}` });
+    await asked;
     const second = await begun(w, 'pagerduty');
     await expect(run(w, 'read_move_in', { moveInId: second, key: 'first-key', baseUrl: double.url })).rejects.toThrow(
       'another move of your organization',
@@ -146,18 +146,31 @@ describe('a move that the console leads through', () => {
     const other = await w.forOrganization('Other');
     const moveInId = await begun(other, 'pagerduty');
     await run(other, 'read_move_in', { moveInId, key: 'first-key', baseUrl: double.url });
-    release();
+    await run(w, 'stop_move_in', { moveInId: first });
     expect((await seen(other)).status).toBe('read');
+    const { moveIns } = storesOf(w.context.db.session());
+    expect(await moveIns.get(w.orgId, first)).toMatchObject({
+      status: 'failed',
+      fault: expect.stringContaining('was stopped'),
+    });
+    await expect(run(w, 'stop_move_in', { moveInId: first })).rejects.toThrow('is not being read');
+    silent.closeAllConnections();
     silent.close();
     await double.close();
   });
 
-  test('reads files, put together of their parts', async () => {
+  test('reads files, put together of their parts, also after the server was stopped while it read', async () => {
     const w = await shared.forOrganization();
     const moveInId = await begun(w, 'ical');
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 1, text: FEED.slice(100) });
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text: FEED.slice(0, 100) });
     await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text: FEED.slice(0, 100) });
+    const { moveIns } = storesOf(w.context.db.session());
+    const { id } = await moveIns.get(w.orgId, moveInId);
+    await moveIns.save(id, { status: 'reading', updatedAt: w.clock.now() });
+    await expect(run(w, 'read_move_in', { moveInId })).rejects.toThrow('is being worked on');
+    w.clock.advance({ milliseconds: SILENCE_MS });
+    expect(await seen(w)).toMatchObject({ status: 'failed', fault: expect.stringContaining('was stopped') });
     await run(w, 'read_move_in', { moveInId });
     expect(await seen(w)).toMatchObject({ status: 'read', summary: { verdicts: { horizon: 2 } } });
     await expect(run(w, 'read_move_in', { moveInId })).rejects.toThrow('was read already');
@@ -172,37 +185,6 @@ describe('a move that the console leads through', () => {
     const failed = await seen(w);
     expect(failed.status).toBe('failed');
     expect(failed.fault).toContain('half.json: It is no JSON: it may have been cut off.');
-  });
-
-  test('is begun again after the server was stopped while it read', async () => {
-    const w = await shared.forOrganization();
-    const moveInId = await begun(w, 'ical');
-    await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text: FEED });
-    const { moveIns } = storesOf(w.context.db.session());
-    const { id } = await moveIns.get(w.orgId, moveInId);
-    await moveIns.save(id, { status: 'reading', updatedAt: w.clock.now() });
-    await expect(run(w, 'read_move_in', { moveInId })).rejects.toThrow('is being worked on');
-    w.clock.advance({ milliseconds: SILENCE_MS });
-    expect(await seen(w)).toMatchObject({ status: 'failed', fault: expect.stringContaining('was stopped') });
-    await run(w, 'read_move_in', { moveInId });
-    expect((await seen(w)).status).toBe('read');
-  });
-
-  test('is stopped while the tool does not answer, and leaves room for another', async () => {
-    const w = await shared.forOrganization();
-    const silent = createServer(() => {});
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    const asked = once(silent, 'request');
-    const moveInId = await begun(w, 'pagerduty');
-    await run(w, 'read_move_in', { moveInId, key: 'first-key', baseUrl: `http://127.0.0.1:${port}` });
-    await asked;
-    await run(w, 'stop_move_in', { moveInId });
-    expect(await seen(w)).toMatchObject({ status: 'failed', fault: expect.stringContaining('was stopped') });
-    await expect(run(w, 'stop_move_in', { moveInId })).rejects.toThrow('is not being read');
-    silent.closeAllConnections();
-    silent.close();
   });
 
   test('applies neither another plan than the one that was reviewed nor one of somebody who is no admin any more', async () => {
