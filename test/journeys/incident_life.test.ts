@@ -7,6 +7,8 @@ import { staffedWorld } from '#test/kit/staffed_world.ts';
 async function openTeamIncident() {
   const w = await staffedWorld();
   const [teamId, anna, bram] = await w.staff.teamOf('Anna', 'Bram');
+  // Whether a page arrived is no question here.
+  for (const { phone } of [anna, bram]) w.phone.addFault({ kind: 'callback_lost', number: phone });
   await w.expectOk('create_schedule', {
     teamId,
     name: 'Nights',

@@ -15,6 +15,7 @@ interface Sent {
 
 async function watched(w: StaffedWorld, config: object, settings: StoredSettings) {
   const [teamId, anna] = await w.staff.teamOf('Anna');
+  w.phone.addFault({ kind: 'callback_lost', number: anna.phone });
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }] as const;
   const { serviceId, ruleId } = await w.staff.alert(teamId, steps, {
     config: { metricName: 'load', windowMinutes: 2, ...config },

@@ -32,6 +32,8 @@ afterAll(() => w.close());
 async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels: ['sms'] }]) {
   const [teamId, anna] = await w.staff.teamOf('Anna');
   await w.staff.confirm(anna);
+  // Whether a page arrived is no question here.
+  w.phone.addFault({ kind: 'callback_lost', number: anna.phone });
   const alert = await w.staff.alert(
     teamId,
     steps.map((step) => ({ ...step, targetUserIds: [anna.userId] })),

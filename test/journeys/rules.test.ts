@@ -25,6 +25,8 @@ async function watched(
   kind: RuleKind = 'metric_threshold',
 ): Promise<Watched> {
   const [teamId, anna] = await w.staff.teamOf('Anna');
+  // Whether a page arrived is no question here.
+  w.phone.addFault({ kind: 'callback_lost', number: anna.phone });
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }] as const;
   const { serviceId, ruleId } = await w.staff.alert(teamId, steps, { name: 'Slow', kind, config });
   return { anna, serviceId, ruleId };
