@@ -8,7 +8,7 @@ const DEFAULT_SEED = 20_261_122;
  */
 function seedOfRun(): number {
   const seed = process.env.PROPERTY_SEED ?? String(DEFAULT_SEED);
-  if (seed === 'random') return Math.floor(Math.random() * 2 ** 31);
+  if (seed === 'random') return Math.floor(Math.random() * 1_000_000_000);
   if (/^\d{1,9}$/.test(seed)) return Number(seed);
   throw new Error(`PROPERTY_SEED must be a whole number below 1,000,000,000 or "random", not "${seed}"`);
 }
