@@ -207,6 +207,15 @@ test('hours and days that came to rest are read from rollups, and an hour that g
   expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(DAYS);
 });
 
+test('a point in the last second of an hour, which is alone in its part, is rolled up', async () => {
+  const serviceId = newId('service');
+  const given: Given[] = [{ series: 0, at: FROM + HOUR_MS - 1, value: 3, kind: 'gauge' }];
+  await insert(serviceId, given);
+  await rollUp(serviceId);
+  expect((await planOf(serviceId, HOUR_MS))?.hours).toEqual([FROM]);
+  await expectExact(serviceId, given, ALWAYS, BY_HOUR, ['max']);
+});
+
 test('hours that are not rolled up may be scattered over the whole window', async () => {
   const serviceId = newId('service');
   const given = everyHour(5);
