@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { type PointInput, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { delayPoints } from '#test/kit/metrics/delayed_points.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -138,4 +138,30 @@ test('the incident of a rule that flaps stays open, and its timeline says why', 
   w.clock.advance({ minutes: 10 });
   await minute(w, rule, 1);
   expect(await statuses(w)).toEqual(['resolved', 'resolved']);
+});
+
+test('a rule on a counter fires by its increase, across a restart, on the series it selects', async () => {
+  const w = await staffedWorld();
+  const config = { metricName: 'requests_total{code=~"5.."}', comparator: '>=', threshold: 30, aggregation: 'sum' };
+  const { serviceId } = await watched(w, config);
+  const at = (secondsAgo: number) => w.clock.now().subtract({ seconds: secondsAgo });
+  const sample = (code: string, secondsAgo: number, value: number): PointInput => ({
+    name: 'requests_total',
+    kind: 'counter',
+    labels: { code },
+    at: at(secondsAgo),
+    value,
+  });
+  const grown = [
+    sample('500', 400, 1_000),
+    sample('500', 200, 1_010),
+    sample('500', 100, 12),
+    sample('503', 50, 9_000),
+  ];
+  await runStorePoints(w.runtime, serviceId, [...grown, sample('200', 200, 5), sample('200', 100, 5_000)]);
+  await w.evaluate();
+  expect((await w.expectOk('list_incidents')).incidents).toEqual([]);
+  await runStorePoints(w.runtime, serviceId, [sample('503', 10, 9_008)]);
+  await w.evaluate();
+  expect((await w.expectOk('list_incidents')).incidents).toMatchObject([{ details: { value: 30 } }]);
 });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Id } from '#kernel/ids.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
-import { runGroupExceptions, type PointInput, runStorePoints, runStoreTogether } from '#test/kit/ingest_jobs.ts';
+import { runGroupExceptions, runStorePoints, runStoreTogether } from '#test/kit/ingest_jobs.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { arrive, delayPoints } from '#test/kit/metrics/delayed_points.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
@@ -245,32 +245,6 @@ test.each([
   };
   await evaluateRules({ ...w.runtime, rules: { evaluate } });
   expect(await incidents(w)).toEqual([]);
-});
-
-test('a rule on a counter fires by its increase, across a restart, on the series it selects', async () => {
-  const w = await staffedWorld();
-  const config = { metricName: 'requests_total{code=~"5.."}', comparator: '>=', threshold: 30, aggregation: 'sum' };
-  const { serviceId } = await watched(w, config);
-  const at = (secondsAgo: number) => w.clock.now().subtract({ seconds: secondsAgo });
-  const sample = (code: string, secondsAgo: number, value: number): PointInput => ({
-    name: 'requests_total',
-    kind: 'counter',
-    labels: { code },
-    at: at(secondsAgo),
-    value,
-  });
-  const grown = [
-    sample('500', 400, 1_000),
-    sample('500', 200, 1_010),
-    sample('500', 100, 12),
-    sample('503', 50, 9_000),
-  ];
-  await runStorePoints(w.runtime, serviceId, [...grown, sample('200', 200, 5), sample('200', 100, 5_000)]);
-  await w.evaluate();
-  expect(await incidents(w)).toEqual([]);
-  await runStorePoints(w.runtime, serviceId, [sample('503', 10, 9_008)]);
-  await w.evaluate();
-  expect(await incidents(w)).toMatchObject([{ details: { value: 30 } }]);
 });
 
 test.each(['resolved', 'ignored'])(

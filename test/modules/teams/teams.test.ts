@@ -364,11 +364,7 @@ test('a member moves one place up or down, however the places were numbered befo
   const w = await shared.forOrganization();
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const ids: Record<string, string> = {};
-  for (const [name, sortOrder] of [
-    ['Anna', 7],
-    ['Bram', 7],
-    ['Cleo', 90],
-  ] as const) {
+  for (const [name, sortOrder] of Object.entries({ Anna: 7, Bram: 7, Cleo: 90 })) {
     const { userId } = await w.given.user({ name });
     const { memberId } = await w.expectOk('add_team_member', { teamId, userId });
     await w.expectOk('update_team_member', { memberId, sortOrder });
