@@ -54,6 +54,23 @@ describe('PagerDuty', () => {
     expect(allEqual(result)).toBe(true);
   });
 
+  test('writes equal overrides once, the last one over what lies between', () => {
+    const [start, end] = ['2026-07-01T12:00:00Z', '2026-07-01T14:00:00Z'];
+    const overrides = ['UBO', 'UCY', 'UBO'].map((id, index) => ({
+      id: `PO${index}`,
+      start,
+      end,
+      user: { id, type: 'user_reference', summary: id },
+    }));
+    const result = read('pagerduty', [pagerDutyUsers, schedule([layer()], { overrides })]);
+    expect(result.file.schedules![0]!.overrides).toMatchObject([
+      { person: 'pagerduty-UCY' },
+      { person: 'pagerduty-UBO' },
+    ]);
+    expect(onCall(result, '2026-07-01T13:00:00Z')).toBe('Bo');
+    expect(allEqual(result)).toBe(true);
+  });
+
   test('leaves ended layers in the list', () => {
     const ended = layer({ id: 'LOLD', name: 'Retired', users: ['UBO'], end: '2025-01-01T00:00:00Z' });
     const result = read('pagerduty', [pagerDutyUsers, schedule([ended, layer()])]);

@@ -116,7 +116,7 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     name: nameInFile(name, id),
     timezone: read.zone,
     ...(!isOnlyOverrides && { layers: [...kept] }),
-    ...(overrides.length > 0 && { overrides: [...overrides] }),
+    ...(overrides.length > 0 && { overrides: eachOnce(overrides) }),
   });
   if (read.teamIds.length > 0 && teamId === '') {
     item.judge(
@@ -225,6 +225,12 @@ function judgeWritten(override: ReadOverride, context: OverrideContext, judge: J
   if (minutesRounded > 0)
     judge('compiled', `${minutesRounded} minutes of it differ, because changes of hands within an hour are rounded.`);
   return true;
+}
+
+/** Leaves of equal overrides the last one, which lies over those between: a file that says one twice is refused. */
+function eachOnce(overrides: readonly OverrideInFile[]): OverrideInFile[] {
+  const lastFirst = overrides.toReversed().map((override) => [JSON.stringify(override), override] as const);
+  return [...new Map(lastFirst).values()].toReversed();
 }
 
 /** A layer that puts nobody on call: a schedule has one at least. */
