@@ -1,5 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
 
+import { withTimeout } from '#kernel/promises.ts';
 import { PeriodicWrite } from '#ingest/periodic_write.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -57,15 +58,15 @@ let isHurried = false;
 
 /**
  * Has whatever begins to wait for a time in this process wait a tenth of it, until the test is over: for what looks or
- * tries again from time to time, where the length of the pause is not what is tested. A world is opened before, as others
- * use it afterwards.
+ * tries again from time to time, where the length of the pause is not what is tested. Limits by `withTimeout` stay as they
+ * are, since a busy machine may need them. A world is opened before, as others use it afterwards.
  */
 export function hurry(): void {
   if (isHurried) return;
   isHurried = true;
   const { setTimeout: once, setInterval: often } = globalThis;
   vi.stubGlobal('setTimeout', (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-    once(work, ms / 10, ...args),
+    once(work, isOfLimit() ? ms : ms / 10, ...args),
   );
   vi.stubGlobal('setInterval', (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     often(work, ms / 10, ...args),
@@ -75,6 +76,9 @@ export function hurry(): void {
     vi.unstubAllGlobals();
   });
 }
+
+/** Tells whether a timer that is being started is the one of `withTimeout`. */
+const isOfLimit = (): boolean => new Error('a timer').stack?.includes(withTimeout.name) === true;
 
 /** Things that happen in this process: what lets them happen tells of each, so that nobody has to look again and again. */
 export interface Happenings<T> {
