@@ -65,9 +65,9 @@ class LongFirst extends BaseSequencer {
 const HAS_MORE_CASES = ['PROPERTY_SEED', 'LAYER_CASES', 'MOVE_IN_CASES'].some((name) => name in process.env);
 
 /** A limit ends only what hangs. `TEST_SECONDS_MAX=60` is for a machine on which much else runs. */
-const TEST_SECONDS_MAX = Number(process.env.TEST_SECONDS_MAX ?? (HAS_MORE_CASES ? 3_600 : 20));
+const TEST_SECONDS_MAX = Number(process.env.TEST_SECONDS_MAX ?? (HAS_MORE_CASES ? 3_600 : 10));
 /** Servers start in hooks. */
-const HOOK_SECONDS_MAX = 6 * TEST_SECONDS_MAX;
+const HOOK_SECONDS_MAX = 12 * TEST_SECONDS_MAX;
 
 /** Flags of V8: most of the garbage of tests, which takes a tenth of their processor time, is younger than a test. */
 const execArgv = ['--max-semi-space-size=32', '--min-semi-space-size=16', '--heap-growing-percent=300'];
@@ -84,7 +84,7 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     testTimeout: 1_000 * TEST_SECONDS_MAX,
     hookTimeout: 1_000 * HOOK_SECONDS_MAX,
-    expect: { poll: { timeout: 500 * TEST_SECONDS_MAX } },
+    expect: { poll: { timeout: 800 * TEST_SECONDS_MAX } },
     projects: [
       { extends: true, test: { name: 'apart', include: APART, maxWorkers } },
       {
