@@ -26,8 +26,8 @@ const STATIC: readonly Check[] = [
 const PREPARATION = isNoTest('preparation', 'prepare');
 const TESTS: Check = { name: 'tests', script: 'test', isTests: true, minutesMax: null };
 
-/** Memory in which the checker of types collects no garbage, which takes a fifth of its processor time; six gigabytes do too. */
-const LINT_BYTES = 11 * 1024 ** 3;
+/** Memory in which the checker of types collects no garbage, which takes a fifth of its processor time; four gigabytes do too. */
+const LINT_BYTES = 6 * 1024 ** 3;
 if (process.availableMemory() > 1.5 * LINT_BYTES) process.env.GOGC ??= 'off';
 
 /** Failures beside the tests, shown behind them, where somebody looks. */

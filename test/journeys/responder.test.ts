@@ -12,6 +12,7 @@ import {
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
+import { altered } from '#test/auth/altered.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { StepInput } from '#test/kit/given_rows.ts';
@@ -242,7 +243,7 @@ test('who was paged answers by SMS or by a link, and nobody else', async () => {
   const url = w.context.answerLinks.proposalUrlOf({ notificationId: message!.id }).replace(BASE_URL, '');
   const page = await w.app.inject({ method: 'GET', url });
   expect(page.body).toContain('Is the shop closed for maintenance?');
-  const forged = await w.app.inject({ method: 'GET', url: `${url.slice(0, -1)}${url.endsWith('0') ? '1' : '0'}` });
+  const forged = await w.app.inject({ method: 'GET', url: altered(url) });
   expect(forged.statusCode).toBe(403);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   expect((await w.app.inject({ method: 'POST', url, headers, payload: 'answer=no' })).body).toContain(

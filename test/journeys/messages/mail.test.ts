@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { storesOf } from '#modules/stores.ts';
 import { sendMail } from '#notify/mail/send_mail.ts';
+import { altered } from '#test/auth/altered.ts';
 import { openMany } from '#test/kit/many_incidents.ts';
 import { type Mail, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { type Alert, type Responder, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -91,7 +92,7 @@ describe('a page by mail', () => {
 
   test.each([
     ['cut off', (link: string) => link.slice(0, -1)],
-    ['altered', (link: string) => link.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+    ['altered', altered],
     ['turned from acknowledging to resolving', (link: string) => link.replace('/acknowledge/', '/resolve/')],
     ['given a longer life', (link: string) => link.replace(/\/(\d{10})\./, (_, seconds) => `/${Number(seconds) + 1}.`)],
     ['made to do something else', (link: string) => link.replace('/acknowledge/', '/delete/')],

@@ -5,6 +5,7 @@ import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { testAlert } from '#console/pages/alert_sources/test_alert.ts';
 import { TOOLS } from '#console/pages/alert_sources/tool_snippets.ts';
 import { installationOf } from '#entry/installation.ts';
+import { newId } from '#kernel/ids.ts';
 import { alertedServiceIn } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -77,9 +78,9 @@ test('a route and settings that cannot be read are set aside alone, shown, and t
   await send(`/webhook/${key}/ci`, { title: 'First' });
   await w.context.db.sql.run(
     `insert into alert_routes (id, org_id, service_id, position, conditions, outcome, policy_id, pages_on_rise, created_at, updated_at)
-     select overlay(id placing 'zz' from length(id) - 1), org_id, service_id, -1, '[{"kind": "detail"}]', 'drop', null, false,
+     select $2, org_id, service_id, -1, '[{"kind": "detail"}]', 'drop', null, false,
        created_at, updated_at from alert_routes where service_id = $1`,
-    [serviceId],
+    [serviceId, newId('alertroute')],
   );
   await w.context.db.sql.run(
     `update alert_sources set settings = '{"mapping": 5, "leaseMinutes": 1e12, "incidentsPer": "alert"}' where service_id = $1`,

@@ -8,6 +8,7 @@ import {
   updateStatusPage,
 } from '#modules/status_pages/operations/status_pages.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
+import { altered } from '#test/auth/altered.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { givenPerson } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -167,7 +168,8 @@ test('a link that was altered, or was made for something else, does nothing', as
   await ask(READER);
   const path = pathOf(mail.linksOf(mail.mails.at(-1)!)['Confirm']);
   expect((await post(path.replace('/confirm/', '/unsubscribe/'))).status).toBe(404);
-  expect((await post(`${path.slice(0, -2)}AA`)).status).toBe(404);
+  // The last character of base64url has bits that mean nothing.
+  expect((await post(`${altered(path.slice(0, -1))}${path.at(-1)}`)).status).toBe(404);
   expect((await post(`/status/${slug}/confirm/x`)).status).toBe(404);
   expect(await w.context.db.sql.rows('select confirmed_at from status_subscribers')).toEqual([{ confirmed_at: null }]);
 });
