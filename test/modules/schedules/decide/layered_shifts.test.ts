@@ -40,24 +40,41 @@ const MIDNIGHTS: readonly (readonly [zone: string, change: string])[] = [
   ['Asia/Amman', '2021-10-28T22:00:00Z'],
 ];
 
+/** Returns a layer in which one person is always on call. */
+const layerOf = (name: string, rest: Partial<Layer>): Layer => ({
+  id: name,
+  name,
+  rotation: { every: 1, unit: 'weeks' },
+  turns: [{ userIds: [asId('user', name)] }],
+  startsAt: Temporal.Instant.from('2026-03-01T00:00:00Z'),
+  carried: null,
+  activeFrom: null,
+  endsAt: null,
+  hours: null,
+  holidays: null,
+  ...rest,
+});
+
+test('a layer speaks until it ends, and the one below goes on, though it names the same person', () => {
+  const from = Temporal.Instant.from('2026-03-02T00:00:00Z');
+  const endsAt = from.add({ hours: 5 });
+  const lower = layerOf('lower', {});
+  const layers = [lower, layerOf('upper', { turns: lower.turns, endsAt })];
+  const schedule = { timeZone: 'UTC', layers, overrides: [], holidays: new Map() };
+  const shifts = finalShiftsBetween(schedule, from, from.add({ hours: 10 }), () => true, 10);
+  expect(shifts).toMatchObject([
+    { layerId: 'upper', userIds: ['lower'], since: lower.startsAt, until: endsAt },
+    { layerId: 'lower', userIds: ['lower'], since: endsAt, until: null },
+  ]);
+});
+
 test.each(MIDNIGHTS)('near a midnight of %s hours and holidays are those that the clock shows', (timeZone, text) => {
   const change = Temporal.Instant.from(text);
   const before = change.subtract({ seconds: 1 }).toZonedDateTimeISO(timeZone);
   expect(before.getTimeZoneTransition('next')?.toInstant().toString()).toBe(text);
   const from = change.subtract({ hours: 8 });
-  const layer = (name: string, rest: Partial<Layer>): Layer => ({
-    id: name,
-    name,
-    rotation: { every: 1, unit: 'weeks' },
-    turns: [{ userIds: [asId('user', name)] }],
-    startsAt: from.subtract({ hours: 500 }),
-    carried: null,
-    activeFrom: null,
-    endsAt: null,
-    hours: null,
-    holidays: null,
-    ...rest,
-  });
+  const layer = (name: string, rest: Partial<Layer>) =>
+    layerOf(name, { startsAt: from.subtract({ hours: 500 }), ...rest });
   const night = Array.from({ length: 7 }, (_, day) => ({
     fromDay: day + 1,
     from: '22:00',
