@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+import { tablerIcons } from '#infra/console/tabler_icons.ts';
 import { MEASURING_FILES } from '#test/kit/measuring.ts';
 import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 
@@ -89,6 +90,7 @@ export default defineConfig({
       { extends: true, test: { name: 'apart', include: APART, maxWorkers } },
       {
         extends: true,
+        plugins: [tablerIcons],
         test: {
           name: 'compiled',
           include: COMPILED,

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { CONSOLE_FOLDER, PAGE_FILES } from '#entry/http/console_build.ts';
 import { FINGERPRINT_FILE, fingerprintOfSources, isConsoleFresh } from './freshness.ts';
 import { filesOfPages, type Manifest } from './page_files.ts';
+import { tablerIcons } from './tabler_icons.ts';
 
 const PACKED = /\.(?:js|css|svg|webmanifest)$/;
 /** Below this size compression saves no more than its header costs. */
@@ -69,7 +70,8 @@ async function buildInto(parent: string): Promise<string> {
   const { build } = await import('vite');
   const configFile = path.join(SOURCES, 'vite.config.ts');
   try {
-    await build({ configFile, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true, manifest: MANIFEST } });
+    const options = { outDir: folder, emptyOutDir: true, manifest: MANIFEST };
+    await build({ configFile, plugins: [tablerIcons], logLevel: 'warn', build: options });
     step(2, 'listing the files of each page');
     await writePageFiles(folder);
     step(3, 'compressing');

@@ -1,3 +1,7 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+
+import { BASE } from '#console/api/http.ts';
 import {
   IconActivityHeartbeat,
   IconBell,
@@ -9,11 +13,7 @@ import {
   IconServer2,
   IconSettings,
   IconUserCircle,
-} from '@tabler/icons-react';
-import type { QueryClient } from '@tanstack/react-query';
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
-
-import { BASE } from '#console/api/http.ts';
+} from '#console/icons.ts';
 import { outside, requireSession, root } from '#console/outside_routes.ts';
 import { readTextSearch } from '#console/components/lists/search_field.tsx';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';

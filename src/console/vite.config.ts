@@ -152,7 +152,7 @@ const withoutServerLimits: Plugin = {
   load: (id) => (id.endsWith('/src/kernel/limit_settings.ts') ? 'export const LIMIT_SETTINGS = {};' : null),
 };
 
-/** Build configuration. Every address is relative, so that one build works below any path of BASE_URL. */
+/** Build configuration; infra/console adds the icons. Every address is relative: one build works below any path. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',

@@ -29,7 +29,7 @@ test('the image holds what the server loads, and neither the console, nor stores
     'vite',
     'vitest',
     'typescript',
-    '@tabler/icons-react',
+    '@iconify-json/tabler',
     'msgpackr-extract',
   ];
   expect(unwanted.filter((name) => folders.includes(`node_modules/${name}`))).toEqual([]);

@@ -63,7 +63,7 @@ test('code that runs or is built without development dependencies imports none',
     const imported = [...text.matchAll(/^(?:import|export|\}) (?!type )[^;'"`]*?from '([^'.#][^']*)';$/gm)];
     return imported
       .map(([, name = '']) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? '')
-      .filter((name) => !name.startsWith('node:') && !builtinModules.includes(name))
+      .filter((name) => !/^(?:node|virtual):/.test(name) && !builtinModules.includes(name))
       .filter((name) => !(name in dependenciesOf(file)))
       .map((name) => `${file} imports ${name}`);
   });

@@ -1,8 +1,8 @@
 import { Alert, Button, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 
 import { isApiError } from '#console/api/http.ts';
 import { errorBesideFields } from '#console/components/forms/form.tsx';
+import { IconAlertTriangle } from '#console/icons.ts';
 
 /** Returns the error as a sentence. Anything but an ApiError is a bug of the console. */
 export function errorMessage(error: unknown): string {

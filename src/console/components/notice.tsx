@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import { type NotificationData, notifications } from '@mantine/notifications';
-import { IconAlertTriangle, IconArrowBackUp, IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 import { errorMessage } from '#console/components/error_alert.tsx';
 import classes from '#console/components/notice.module.css';
+import { IconAlertTriangle, IconArrowBackUp, IconCheck } from '#console/icons.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
 /** Time for which a change can be undone, in milliseconds. The server holds back its messages for as long. */

@@ -1,5 +1,4 @@
 import { Title } from '@mantine/core';
-import { type Icon, IconArrowLeft } from '@tabler/icons-react';
 import { createLink, Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ComponentProps, type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 
@@ -9,6 +8,7 @@ import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import classes from '#console/components/page.module.css';
+import { type Icon, IconArrowLeft } from '#console/icons.ts';
 import type { FixedPath } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Permission } from '#kernel/permissions.ts';

@@ -1,6 +1,5 @@
 import { CloseButton } from '@mantine/core';
 import { useNetwork } from '@mantine/hooks';
-import { IconBellOff, IconClockExclamation, IconCloudOff } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
@@ -8,6 +7,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useS
 import { latenessQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { type ConnectionState, followChanges } from '#console/api/live.ts';
 import classes from '#console/shell/banners.module.css';
+import { IconBellOff, IconClockExclamation, IconCloudOff } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Channel, CHANNEL_DECLARATIONS, isChannel } from '#modules/contacts/decide/channel.ts';
 

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { IconMapOff } from '@tabler/icons-react';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
@@ -7,6 +6,7 @@ import { isApiError } from '#console/api/http.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Page } from '#console/components/page.tsx';
+import { IconMapOff } from '#console/icons.ts';
 
 const RETRY_MS = 5_000;
 

@@ -1,10 +1,10 @@
 import { VisuallyHidden } from '@mantine/core';
-import type { Icon } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { createContext, useContext } from 'react';
 
 import { incidentCountsQuery } from '#console/api/incidents.ts';
+import type { Icon } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import classes from '#console/shell/shell.module.css';

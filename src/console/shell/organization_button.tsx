@@ -1,10 +1,10 @@
 import { UnstyledButton } from '@mantine/core';
-import { IconSelector } from '@tabler/icons-react';
 import { type ComponentProps, useEffect, useRef, useState } from 'react';
 
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Logo } from '#console/components/logo.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
+import { IconSelector } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 

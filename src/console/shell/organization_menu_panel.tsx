@@ -1,8 +1,8 @@
 import { Menu } from '@mantine/core';
-import { IconCheck } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 
 import { Name } from '#console/components/text/name.tsx';
+import { IconCheck } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { OrganizationButton, useOpenedMenu } from '#console/shell/organization_button.tsx';
 

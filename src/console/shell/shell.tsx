@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Kbd, UnstyledButton } from '@mantine/core';
-import { IconDots, IconSearch, IconUsersGroup } from '@tabler/icons-react';
 import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 
@@ -7,6 +6,7 @@ import { leave } from '#console/api/session.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
+import { IconDots, IconSearch, IconUsersGroup } from '#console/icons.ts';
 import { Banners, LiveChanges } from '#console/shell/banners.tsx';
 import { useShortcuts } from '#console/shell/keyboard.ts';
 import { NavigationLink, useNavigation } from '#console/shell/navigation.tsx';

@@ -1,11 +1,11 @@
 import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core';
-import { IconApi, IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 
 import { addressOf } from '#console/api/http.ts';
 import { sessionQuery, signOut } from '#console/api/session.ts';
 import { showError } from '#console/components/notice.tsx';
+import { IconApi, IconBook, IconKeyboard, IconLogout, IconUserCircle } from '#console/icons.ts';
 import { useOpenedMenu } from '#console/shell/organization_button.tsx';
 import { UserButton } from '#console/shell/user_button.tsx';
 

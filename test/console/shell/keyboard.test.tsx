@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
-import { IconBell } from '@tabler/icons-react';
 import { act, fireEvent, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 
+import { IconBell } from '#console/icons.ts';
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
 import { NavigationContext } from '#console/shell/navigation.tsx';
 import { renderInConsole } from '#test/console/in_console.tsx';

@@ -1,9 +1,9 @@
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { type RefObject, useRef, useState } from 'react';
 
 import classes from '#console/components/forms/calendar.module.css';
 import { usePlaceAt } from '#console/components/forms/option_list.tsx';
 import { dateFormat } from '#console/components/text/time_text.ts';
+import { IconChevronLeft, IconChevronRight } from '#console/icons.ts';
 
 const MONTH = dateFormat({ month: 'long', year: 'numeric', timeZone: 'UTC' });
 const WEEKDAY = dateFormat({ weekday: 'short', timeZone: 'UTC' });

@@ -1,8 +1,8 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
-import { IconSelector } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
 import { moreOptions, type Option, useOptionList } from '#console/components/forms/option_list.tsx';
+import { IconSelector } from '#console/icons.ts';
 
 interface ChoiceProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange' | 'rightSection' | 'ref'> {
   /** Label above the field, unless `isLabelHidden`. */

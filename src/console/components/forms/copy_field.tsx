@@ -1,10 +1,10 @@
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useId, useState } from 'react';
 
 import classes from '#console/components/forms/copy_field.module.css';
 import { IconButton } from '#console/components/buttons.tsx';
 import { AskBeforeLeaving } from '#console/components/dialog.tsx';
+import { IconCheck, IconCopy } from '#console/icons.ts';
 
 const LOOK = { variant: 'subtle', color: 'gray', size: 36 } as const;
 

@@ -1,8 +1,8 @@
 import { ActionIcon, Checkbox, TextInput } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 import classes from '#console/components/forms/hours_row.module.css';
+import { IconTrash } from '#console/icons.ts';
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 

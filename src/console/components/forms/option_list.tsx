@@ -1,7 +1,7 @@
-import { IconCheck } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import classes from '#console/components/forms/option_list.module.css';
+import { IconCheck } from '#console/icons.ts';
 
 export interface Option {
   readonly value: string;

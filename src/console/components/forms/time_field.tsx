@@ -1,8 +1,8 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
-import { IconCalendar } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { IconCalendar } from '#console/icons.ts';
 import classes from '#console/components/forms/time_field.module.css';
 
 const KINDS = {

@@ -1,5 +1,4 @@
 import { UnstyledButton } from '@mantine/core';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import {
   createSortedRowModel,
   rowSortingFeature,
@@ -11,6 +10,7 @@ import {
 import { type ReactNode, useMemo } from 'react';
 
 import classes from '#console/components/lists/data_table.module.css';
+import { IconArrowDown, IconArrowUp } from '#console/icons.ts';
 
 const features = tableFeatures({
   rowSortingFeature,

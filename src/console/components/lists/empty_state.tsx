@@ -1,8 +1,8 @@
 import { Button, Text } from '@mantine/core';
-import { IconFilterOff } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 import classes from '#console/components/lists/empty_state.module.css';
+import { IconFilterOff } from '#console/icons.ts';
 
 interface EmptyStateProps {
   readonly icon: ReactNode;

@@ -1,5 +1,4 @@
 import { Button, Group } from '@mantine/core';
-import { IconCalendarTime, IconCheck, IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
@@ -8,6 +7,7 @@ import { IconButton } from '#console/components/buttons.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import classes from '#console/components/lists/range_picker.module.css';
 import { betweenOf, RANGES, rangeText, type TimeRange } from '#console/components/text/time_range.ts';
+import { IconCalendarTime, IconCheck, IconChevronLeft, IconChevronRight } from '#console/icons.ts';
 
 const ExactRange = lazyDialog(() => import('#console/components/lists/exact_range.tsx').then((m) => m.ExactRange));
 

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
 
+import { IconSearch } from '#console/icons.ts';
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 
 interface SearchFieldProps {

@@ -1,12 +1,11 @@
-import { IconBellRinging, IconMail, IconMessage, IconPhone, IconSend, type TablerIcon } from '@tabler/icons-react';
-
+import { type Icon, IconBellRinging, IconMail, IconMessage, IconPhone, IconSend } from '#console/icons.ts';
 import { type AddressKind, type Channel, CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { unusedBecause } from '#modules/incidents/decide/reasons.ts';
 
 /** Channels in the order shown. Push is first: it reaches this very device. */
 export const SHOWN_CHANNELS: readonly Channel[] = ['push', ...CHANNELS.filter((channel) => channel !== 'push')];
 
-const ICONS: Readonly<Partial<Record<Channel, TablerIcon>>> = {
+const ICONS: Readonly<Partial<Record<Channel, Icon>>> = {
   sms: IconMessage,
   call: IconPhone,
   push: IconBellRinging,

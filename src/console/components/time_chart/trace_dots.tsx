@@ -1,10 +1,10 @@
 import { Button, Popover } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import classes from '#console/components/time_chart/trace_dots.module.css';
+import { IconCheck, IconCopy, IconExternalLink } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { traceUrl } from '#modules/metrics/decide/trace_link.ts';
 import type { PlotArea } from './plot.ts';

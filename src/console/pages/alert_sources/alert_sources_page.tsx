@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Skeleton, Stack } from '@mantine/core';
-import { IconServerOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,6 +15,7 @@ import { Back, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconServerOff } from '#console/icons.ts';
 import { ConnectCard } from '#console/pages/alert_sources/connect_card.tsx';
 import {
   conditionsText,

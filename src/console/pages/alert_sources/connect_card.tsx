@@ -1,6 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy, IconEye, IconEyeOff } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,6 +16,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
+import { IconCheck, IconCopy, IconEye, IconEyeOff } from '#console/icons.ts';
 import {
   draftRoutes,
   inputOfRoutes,

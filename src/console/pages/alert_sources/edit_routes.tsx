@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconPlus, IconTrash, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
@@ -9,6 +8,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
+import { IconArrowDown, IconArrowUp, IconPlus, IconTrash, IconX } from '#console/icons.ts';
 import {
   conditionsText,
   type DraftCondition,

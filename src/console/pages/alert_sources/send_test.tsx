@@ -1,5 +1,4 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { IconSend } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,6 +9,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { IconSend } from '#console/icons.ts';
 import { testAlert, type TestAlert, type TestRequest } from '#console/pages/alert_sources/test_alert.ts';
 import type { useAlertKey } from '#console/pages/alert_sources/alert_secrets.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

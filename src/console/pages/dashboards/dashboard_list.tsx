@@ -1,13 +1,4 @@
 import { ActionIcon, Button, Group, Skeleton } from '@mantine/core';
-import {
-  IconCopy,
-  IconDots,
-  IconLayoutDashboard,
-  IconPencil,
-  IconPlus,
-  IconSearch,
-  IconTrash,
-} from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Navigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -23,6 +14,15 @@ import { Name } from '#console/components/text/name.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
+import {
+  IconCopy,
+  IconDots,
+  IconLayoutDashboard,
+  IconPencil,
+  IconPlus,
+  IconSearch,
+  IconTrash,
+} from '#console/icons.ts';
 import {
   type DashboardStart,
   EMPTY_START,

@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconLayoutDashboard } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -9,6 +8,7 @@ import { isApiError } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
+import { IconLayoutDashboard } from '#console/icons.ts';
 import { rememberDashboard } from '#console/pages/dashboards/dashboard_start.ts';
 import { LoadedDashboard } from '#console/pages/dashboards/loaded_dashboard.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';

@@ -1,11 +1,11 @@
 import { ActionIcon, Button, Group, NativeSelect } from '@mantine/core';
-import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { IconButton } from '#console/components/buttons.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
+import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } from '#console/icons.ts';
 import { REFRESHES, USUAL_REFRESH } from '#console/pages/dashboards/dashboard_search.ts';
 import type { DashboardVariablesProps } from '#console/pages/dashboards/dashboard_variables.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';

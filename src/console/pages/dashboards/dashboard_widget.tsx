@@ -1,4 +1,12 @@
 import { ActionIcon } from '@mantine/core';
+import { createContext, type KeyboardEvent, memo, type ReactNode, useContext, useEffect, useState } from 'react';
+
+import type { ChartQuery } from '#console/api/charts.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
+import { useHint } from '#console/components/buttons.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
 import {
   IconArrowDown,
   IconArrowsMaximize,
@@ -8,15 +16,7 @@ import {
   IconGripVertical,
   IconPencil,
   IconTrash,
-} from '@tabler/icons-react';
-import { createContext, type KeyboardEvent, memo, type ReactNode, useContext, useEffect, useState } from 'react';
-
-import type { ChartQuery } from '#console/api/charts.ts';
-import { ActionMenu } from '#console/components/action_menu.tsx';
-import { useHint } from '#console/components/buttons.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
-import { Name } from '#console/components/text/name.tsx';
-import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
+} from '#console/icons.ts';
 import { DashboardLink } from '#console/pages/dashboards/dashboard_link.tsx';
 import type { AnsweredChart } from '#console/pages/dashboards/use_chart_batch.ts';
 import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';

@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
 
+import { IconTrash } from '#console/icons.ts';
 import { AggregationSelect } from '#console/pages/rules/aggregation_select.tsx';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';

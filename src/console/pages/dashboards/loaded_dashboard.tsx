@@ -1,6 +1,5 @@
 import { Alert, Button, TextInput } from '@mantine/core';
 import { useFullscreenElement, useHotkeys } from '@mantine/hooks';
-import { IconArrowBackUp, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
@@ -17,6 +16,7 @@ import { Back, Page } from '#console/components/page.tsx';
 import { timesOf } from '#console/components/lists/range_picker.tsx';
 import { betweenOf, isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
+import { IconArrowBackUp, IconLayoutDashboard, IconMinimize, IconPlus } from '#console/icons.ts';
 import { readRefresh } from '#console/pages/dashboards/dashboard_search.ts';
 import { DashboardToolbar, VariablesBar } from '#console/pages/dashboards/dashboard_toolbar.tsx';
 import {

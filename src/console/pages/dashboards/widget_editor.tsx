@@ -1,5 +1,4 @@
 import { Button, Group, NativeSelect, NumberInput, Skeleton, Stack, Textarea, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -11,6 +10,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { IconPlus } from '#console/icons.ts';
 import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { LineFields } from '#console/pages/dashboards/line_fields.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -1,10 +1,10 @@
 import { ActionIcon } from '@mantine/core';
-import { IconChevronLeft, IconChevronRight, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useRef } from 'react';
 
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { clockText } from '#console/components/text/time_text.ts';
+import { IconChevronLeft, IconChevronRight, IconX } from '#console/icons.ts';
 import { countText, dayText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { deployText } from '#console/pages/exceptions/deploy_text.ts';
 import classes from '#console/pages/exceptions/days_chart.module.css';

@@ -1,5 +1,4 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import { IconBug, IconCheck, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -14,6 +13,7 @@ import { EmptyState, NothingMatches } from '#console/components/lists/empty_stat
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconBug, IconCheck, IconPlus } from '#console/icons.ts';
 import {
   type ExceptionFilter,
   GROUP_TABS,

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconBellPlus, IconBugOff, IconDots } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,6 +17,7 @@ import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconBellPlus, IconBugOff, IconDots } from '#console/icons.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart, HoursChart } from '#console/pages/exceptions/days_chart.tsx';
 import { EventCard } from '#console/pages/exceptions/event/event_card.tsx';

@@ -1,6 +1,5 @@
 import { Checkbox, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowDown } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
@@ -11,6 +10,7 @@ import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconArrowDown } from '#console/icons.ts';
 import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { deployText } from '#console/pages/exceptions/deploy_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';

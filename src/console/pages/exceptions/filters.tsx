@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, NativeSelect } from '@mantine/core';
-import { IconBookmark, IconFilter } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
@@ -12,6 +11,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconBookmark, IconFilter } from '#console/icons.ts';
 import { type ExceptionFilter, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_status.ts';

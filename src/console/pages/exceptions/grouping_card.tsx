@@ -1,5 +1,4 @@
 import { Alert, Button } from '@mantine/core';
-import { IconArrowMerge } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
@@ -9,6 +8,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconArrowMerge } from '#console/icons.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useSplit } from '#console/pages/exceptions/use_merge.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';

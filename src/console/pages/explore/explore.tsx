@@ -1,6 +1,5 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useElementSize, useMediaQuery } from '@mantine/hooks';
-import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, redirect } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -19,6 +18,7 @@ import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
+import { IconArrowLeft, IconChartLine, IconPlus } from '#console/icons.ts';
 import { queriesOf, withMetric } from '#console/pages/explore/explore_queries.ts';
 import { type ExploreSearch, readExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';

@@ -1,11 +1,11 @@
 import { Button, TextInput } from '@mantine/core';
-import { IconFilter, IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/explore/explore.module.css';
+import { IconFilter, IconFilterOff, IconSearch } from '#console/icons.ts';
 import { metricNameOf } from '#console/pages/explore/explore_queries.ts';
 import type { ExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

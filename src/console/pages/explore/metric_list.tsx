@@ -1,10 +1,10 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { metricListQuery } from '#console/api/charts.ts';
+import { IconSearch } from '#console/icons.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';

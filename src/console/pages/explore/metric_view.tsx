@@ -1,5 +1,4 @@
 import { Alert, Button, Group, NativeSelect, Pill, Skeleton } from '@mantine/core';
-import { IconBellPlus, IconLayoutDashboard, IconTerminal2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useMemo, useState } from 'react';
@@ -16,6 +15,7 @@ import {
   seriesOf,
   stepText,
 } from '#console/api/charts.ts';
+import { IconBellPlus, IconLayoutDashboard, IconTerminal2 } from '#console/icons.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';

@@ -1,5 +1,4 @@
 import { Alert, Skeleton } from '@mantine/core';
-import { IconBell, IconBellOff, IconBellRinging, IconCheck, IconMoonStars } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
@@ -16,6 +15,7 @@ import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
+import { IconBell, IconBellOff, IconBellRinging, IconCheck, IconMoonStars } from '#console/icons.ts';
 import { isComplete, SetupChecklist } from '#console/pages/home/setup_checklist.tsx';
 import { WhoIsOnCall } from '#console/pages/home/who_is_on_call.tsx';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';

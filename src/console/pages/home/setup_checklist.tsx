@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { IconCheck } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
@@ -8,6 +7,7 @@ import { Card } from '#console/components/card.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import classes from '#console/pages/home/home.module.css';
+import { IconCheck } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Permission } from '#kernel/permissions.ts';
 

@@ -1,5 +1,4 @@
 import { Button, Group } from '@mantine/core';
-import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
@@ -14,6 +13,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { countdownText, durationText, fullText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
+import { IconCheck, IconMinus, IconPlayerSkipForward } from '#console/icons.ts';
 import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { handedOverText, untilText, whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';

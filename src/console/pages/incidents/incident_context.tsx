@@ -1,6 +1,5 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
-import { IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -14,6 +13,7 @@ import { Status, STATUS_TONES } from '#console/components/status.tsx';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconSearchOff } from '#console/icons.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Around, byNearness, joinOpened } from '#modules/incidents/decide/around.ts';

@@ -1,6 +1,5 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconDownload, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -19,6 +18,7 @@ import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/incidents/incident_list.module.css';
+import { IconDownload, IconPlus } from '#console/icons.ts';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';

@@ -1,6 +1,5 @@
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useDidUpdate } from '@mantine/hooks';
-import { IconPencil } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,6 +17,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { People, Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Answer, useAnswerIncidents, useUndoAnswers } from './answer_incidents.ts';
+import { IconPencil } from '#console/icons.ts';
 import { IncidentGuidance, IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { isWithOthers } from '#console/pages/incidents/escalation_text.ts';

@@ -1,5 +1,4 @@
 import { Button, Checkbox } from '@mantine/core';
-import { IconCheck } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
@@ -12,6 +11,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { countdownText, fullText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
+import { IconCheck } from '#console/icons.ts';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -1,5 +1,4 @@
 import { ActionIcon, type ActionIconProps, Button, type ElementProps, Group, Textarea } from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
@@ -15,6 +14,7 @@ import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconDots } from '#console/icons.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';

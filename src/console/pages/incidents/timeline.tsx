@@ -1,3 +1,11 @@
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { Card } from '#console/components/card.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
+import { Sentence } from '#console/components/text/name.tsx';
+import { Person } from '#console/components/text/person_dot.tsx';
+import { dateText } from '#console/components/text/time_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import {
   IconArrowBackUp,
   IconArrowsExchange,
@@ -13,16 +21,7 @@ import {
   IconRobot,
   IconUrgent,
   IconUserX,
-} from '@tabler/icons-react';
-
-import type { IncidentWithLog } from '#console/api/actions.ts';
-import { Card } from '#console/components/card.tsx';
-import { Status, type Tone } from '#console/components/status.tsx';
-import { ChannelIcon } from '#console/components/text/channel.tsx';
-import { Sentence } from '#console/components/text/name.tsx';
-import { Person } from '#console/components/text/person_dot.tsx';
-import { dateText } from '#console/components/text/time_text.ts';
-import { Timestamp } from '#console/components/text/timestamp.tsx';
+} from '#console/icons.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconDownload, IconScale } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
@@ -18,6 +17,7 @@ import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { dateFormat, durationText } from '#console/components/text/time_text.ts';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/load/load.module.css';
+import { IconDownload, IconScale } from '#console/icons.ts';
 import { monthOf } from '#console/pages/load/load_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';

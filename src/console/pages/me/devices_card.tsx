@@ -1,5 +1,4 @@
 import { Alert, Button } from '@mantine/core';
-import { IconDeviceMobile } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -12,6 +11,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconDeviceMobile } from '#console/icons.ts';
 import { type DeviceState, useThisDevice } from '#console/pages/me/push.ts';
 
 const WHY_NOT: Partial<Record<DeviceState, string>> = {

@@ -1,5 +1,4 @@
 import { Button, List, Skeleton, Stack, Text } from '@mantine/core';
-import { IconDeviceLaptop, IconDownload } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -16,6 +15,7 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { whyUnused } from '#console/components/text/channel.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
+import { IconDeviceLaptop, IconDownload } from '#console/icons.ts';
 import { AccountCard } from '#console/pages/me/account_card.tsx';
 import { ChannelsCard, ContactCard } from '#console/pages/me/contact_card.tsx';
 import { DevicesCard } from '#console/pages/me/devices_card.tsx';

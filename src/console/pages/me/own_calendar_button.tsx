@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
-import { IconCalendar } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { IconCalendar } from '#console/icons.ts';
 
 const OwnCalendar = lazyDialog(() => import('#console/pages/me/own_calendar.tsx').then((m) => m.OwnCalendar));
 

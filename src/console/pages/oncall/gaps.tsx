@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { teamQuery } from '#console/api/teams.ts';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
+import { IconAlertTriangle } from '#console/icons.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import type { Selection, ShownSchedule } from './use_timeline.ts';
 import { Warnings } from '#console/pages/policies/warnings.tsx';

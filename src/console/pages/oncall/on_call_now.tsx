@@ -1,6 +1,5 @@
 import { ActionIcon, Button, Group, SegmentedControl, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconAlertTriangle, IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
@@ -18,6 +17,7 @@ import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { dateFormat } from '#console/components/text/time_text.ts';
+import { IconAlertTriangle, IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '#console/icons.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';

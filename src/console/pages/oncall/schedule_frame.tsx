@@ -1,11 +1,11 @@
 import { Skeleton, Stack } from '@mantine/core';
-import { IconCalendarOff } from '@tabler/icons-react';
 import { type ReactNode, useMemo, useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Back, Page } from '#console/components/page.tsx';
+import { IconCalendarOff } from '#console/icons.ts';
 import { monthOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { type ShownSchedule, type ShownTimeline, useTimeline } from '#console/pages/oncall/use_timeline.ts';
 

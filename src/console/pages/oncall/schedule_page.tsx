@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, Text, TextInput } from '@mantine/core';
-import { IconCopy, IconPencil, IconUserCheck } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -19,6 +18,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { PersonColors, PersonDot } from '#console/components/text/person_dot.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { IconCopy, IconPencil, IconUserCheck } from '#console/icons.ts';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps, PagesNobody } from '#console/pages/oncall/gaps.tsx';
 import { layersOf, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';

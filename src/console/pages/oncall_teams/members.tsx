@@ -1,5 +1,4 @@
 import { ActionIcon, Button, List, Text } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -16,6 +15,7 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named, Sentence } from '#console/components/text/name.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
+import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '#console/icons.ts';
 import { InvitedIntoTeam } from '#console/pages/oncall/join_team.tsx';
 import {
   CONTACT_LABELS,

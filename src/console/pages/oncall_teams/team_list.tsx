@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconPlus, IconSearch, IconUsersGroup } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -23,6 +22,7 @@ import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconPlus, IconSearch, IconUsersGroup } from '#console/icons.ts';
 import { CreateTeam } from '#console/pages/oncall_teams/create_team.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,6 +15,7 @@ import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
+import { IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '#console/icons.ts';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { NotLoaded } from '#console/shell/in_other_organization.tsx';

@@ -1,5 +1,4 @@
 import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -14,6 +13,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { named } from '#console/components/text/name.tsx';
+import { IconPlus } from '#console/icons.ts';
 import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { keysOf } from '#kernel/records.ts';

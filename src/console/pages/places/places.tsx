@@ -1,5 +1,4 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconMessages, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -19,6 +18,7 @@ import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconMessages, IconPlus } from '#console/icons.ts';
 import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';

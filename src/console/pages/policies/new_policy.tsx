@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconUsersPlus } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,6 +12,7 @@ import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
+import { IconUsersPlus } from '#console/icons.ts';
 import { BackToPolicies } from '#console/pages/policies/policy_page.tsx';
 import { addStep, NO_REPEAT, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';

@@ -1,9 +1,9 @@
 import { Button, Checkbox, Group, NumberInput, Radio } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 
 import { Choice, ZoneSelect } from '#console/components/forms/choice.tsx';
 import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
+import { IconPlus } from '#console/icons.ts';
 import {
   addWindow,
   type DraftHours,

@@ -1,5 +1,4 @@
 import { Button, Kbd, TextInput } from '@mantine/core';
-import { IconPlus, IconRepeat } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
@@ -9,6 +8,7 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { CancelButton, faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import type { Draft } from '#console/components/forms/use_draft.ts';
+import { IconPlus, IconRepeat } from '#console/icons.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
 import { Steps } from '#console/components/forms/steps.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';

@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconPlus, IconSearch, IconStairsUp } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
@@ -16,6 +15,7 @@ import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import { Templates } from './templates.tsx';
+import { IconPlus, IconSearch, IconStairsUp } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/on-call/oncall/policies');

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,6 +16,7 @@ import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '#console/icons.ts';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { NotLoaded } from '#console/shell/in_other_organization.tsx';

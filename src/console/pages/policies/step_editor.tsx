@@ -1,5 +1,4 @@
 import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useState } from 'react';
 
@@ -16,6 +15,7 @@ import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
+import { IconArrowDown, IconArrowUp, IconTrash } from '#console/icons.ts';
 import {
   type DraftStep,
   ON_CALL,

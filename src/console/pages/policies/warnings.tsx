@@ -1,8 +1,8 @@
-import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 import { Sentence } from '#console/components/text/name.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
+import { IconAlertTriangle } from '#console/icons.ts';
 import classes from '#console/pages/policies/warnings.module.css';
 
 /** List of what may keep pages from people, one line each. */

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
-import { IconTool } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconTool } from '#console/icons.ts';
 import classes from '#console/pages/rules/active_maintenance.module.css';
 
 const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));

@@ -1,12 +1,12 @@
 import { ActionIcon, Button, NativeSelect, type TextInputProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { actionQuery } from '#console/api/actions.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
+import { IconPlus, IconX } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { LabelMatcher, MatchOperator } from '#modules/metrics/decide/read_selector.ts';
 

@@ -2,7 +2,6 @@ import { Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, S
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { IconAlertTriangle } from '@tabler/icons-react';
 
 import { actionQuery, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { isApiError, serverNow } from '#console/api/http.ts';
@@ -14,6 +13,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
 import classes from '#console/pages/rules/maintenance_form.module.css';
+import { IconAlertTriangle } from '#console/icons.ts';
 import {
   DAYS,
   inputOfMaintenance,

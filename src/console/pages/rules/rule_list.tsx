@@ -1,5 +1,4 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
-import { IconActivityHeartbeat, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -17,6 +16,7 @@ import { SearchField } from '#console/components/lists/search_field.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { IconActivityHeartbeat, IconPlus } from '#console/icons.ts';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import type { RuleFilter, RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { RuleRow } from '#console/pages/rules/rule_row.tsx';

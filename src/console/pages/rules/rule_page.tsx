@@ -1,5 +1,4 @@
 import { Button, Group, Switch } from '@mantine/core';
-import { IconActivityHeartbeat, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,6 +17,7 @@ import { NoteText } from '#console/components/text/note_text.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconActivityHeartbeat, IconCopy, IconPencil, IconTrash } from '#console/icons.ts';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';

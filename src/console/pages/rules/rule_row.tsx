@@ -1,5 +1,4 @@
 import { ActionIcon, Switch } from '@mantine/core';
-import { IconCopy, IconDots, IconPencil, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
 import type { Rule } from '#console/api/actions.ts';
@@ -9,6 +8,7 @@ import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
+import { IconCopy, IconDots, IconPencil, IconTrash } from '#console/icons.ts';
 import { pagedText, stateOf } from '#console/pages/rules/rule_state.ts';
 import classes from '#console/pages/rules/rule_row.module.css';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';

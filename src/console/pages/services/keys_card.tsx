@@ -1,10 +1,10 @@
 import { Button, SimpleGrid } from '@mantine/core';
-import { IconEye, IconEyeOff } from '@tabler/icons-react';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { IconEye, IconEyeOff } from '#console/icons.ts';
 import { Snippet, useRevealedKeys } from '#console/pages/services/snippet.tsx';
 
 /** Card of the credentials of the service, and how to start sending data. */

@@ -1,6 +1,5 @@
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
-import { IconFilterOff, IconPlus, IconSearch, IconServer2 } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -14,6 +13,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page } from '#console/components/page.tsx';
+import { IconFilterOff, IconPlus, IconSearch, IconServer2 } from '#console/icons.ts';
 import { Sparkline } from '#console/pages/services/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';

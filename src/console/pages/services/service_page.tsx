@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { IconDownload, IconServerOff, IconSettings } from '@tabler/icons-react';
 import { useMutation, usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -20,6 +19,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
+import { IconDownload, IconServerOff, IconSettings } from '#console/icons.ts';
 import { Sparkline } from '#console/pages/services/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';

@@ -1,5 +1,4 @@
 import { Button, Skeleton, Switch, Text } from '@mantine/core';
-import { IconPencil } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,6 +17,7 @@ import { Status } from '#console/components/status.tsx';
 import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconPencil } from '#console/icons.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';

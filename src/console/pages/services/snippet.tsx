@@ -1,11 +1,11 @@
 import { Button, SegmentedControl, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy, IconEye } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
+import { IconCheck, IconCopy, IconEye } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import classes from '#console/pages/services/keys_card.module.css';

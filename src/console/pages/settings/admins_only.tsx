@@ -1,6 +1,5 @@
-import { IconLock } from '@tabler/icons-react';
-
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { IconLock } from '#console/icons.ts';
 
 /** Empty state for members who open a page for admins by its address. */
 export function AdminsOnly({ what }: { readonly what: string }) {

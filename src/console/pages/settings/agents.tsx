@@ -1,5 +1,4 @@
 import { Button, Group, NumberInput, Skeleton, Stack, Switch, Text } from '@mantine/core';
-import { IconRobot } from '@tabler/icons-react';
 import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -22,6 +21,7 @@ import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconRobot } from '#console/icons.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';

@@ -1,5 +1,4 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,6 +15,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconKey, IconPlus } from '#console/icons.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 

@@ -1,5 +1,4 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import { IconPlugConnected } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,6 +16,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconPlugConnected } from '#console/icons.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';

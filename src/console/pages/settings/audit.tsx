@@ -1,5 +1,4 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -22,6 +21,7 @@ import { Choice } from '#console/components/forms/choice.tsx';
 import { DayField } from '#console/components/forms/time_field.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconDownload } from '#console/icons.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';

@@ -1,5 +1,4 @@
 import { Skeleton, Switch, Text } from '@mantine/core';
-import { IconReceiptOff } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { type BillingMonth, invoke } from '#console/api/actions.ts';
@@ -14,6 +13,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { dateFormat, dateText } from '#console/components/text/time_text.ts';
+import { IconReceiptOff } from '#console/icons.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -1,5 +1,4 @@
 import { Box, Button, Group, Skeleton, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { IconPlus, IconServer2 } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
@@ -18,6 +17,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconPlus, IconServer2 } from '#console/icons.ts';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { IssueTrackersCard } from '#console/pages/settings/issue_trackers.tsx';

@@ -1,5 +1,4 @@
 import { Alert, Button, CopyButton, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 
 import { useState } from 'react';
@@ -17,6 +16,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
+import { IconX } from '#console/icons.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 

@@ -1,5 +1,4 @@
 import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -14,6 +13,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
+import { IconPlus } from '#console/icons.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { TRACKER_KINDS, trackerDeclarationOf } from '#modules/exceptions/decide/issue_tracker.ts';
 

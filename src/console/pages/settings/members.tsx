@@ -1,5 +1,4 @@
 import { Button, Checkbox, NativeSelect, Skeleton, Stack, Switch, Text } from '@mantine/core';
-import { IconUserPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -24,6 +23,7 @@ import { isUnreached } from '#console/components/text/role.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role_note.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDebounced } from '#console/components/use_debounced.ts';
+import { IconUserPlus } from '#console/icons.ts';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';

@@ -1,6 +1,5 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconLink, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 
@@ -18,6 +17,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
+import { IconCheck, IconLink, IconPlayerPlay } from '#console/icons.ts';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import classes from '#console/pages/simulator/simulator.module.css';

@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 
@@ -10,6 +9,7 @@ import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
+import { IconPlus } from '#console/icons.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { isSlug } from '#modules/status_pages/decide/publication.ts';
 

@@ -1,5 +1,4 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconPlus, IconWorld } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -15,6 +14,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
+import { IconPlus, IconWorld } from '#console/icons.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const StatusPageForm = lazyDialog(() =>

@@ -1,5 +1,9 @@
 import { useMantineColorScheme } from '@mantine/core';
 import type { SpotlightActionData, SpotlightActionGroupData } from '@mantine/spotlight';
+import { useNavigate } from '@tanstack/react-router';
+
+import { leave } from '#console/api/session.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import {
   IconBolt,
   IconBuilding,
@@ -10,11 +14,7 @@ import {
   IconStairs,
   IconSun,
   IconUsers,
-} from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
-
-import { leave } from '#console/api/session.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
+} from '#console/icons.ts';
 import { useNavigation } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { PAGE_WORDS, rank } from '#console/shell/palette/palette_query.ts';

@@ -4,6 +4,15 @@ import {
   type SpotlightActionData,
   type SpotlightActionGroupData,
 } from '@mantine/spotlight';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import '@mantine/spotlight/styles.layer.css';
+
+import { actionQuery, type FoundIncident, type ResultOf } from '#console/api/actions.ts';
+import { incidentSearchQuery } from '#console/api/incidents.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useDebounced } from '#console/components/use_debounced.ts';
 import {
   type Icon,
   IconActivityHeartbeat,
@@ -20,16 +29,7 @@ import {
   IconUser,
   IconUserCheck,
   IconUsers,
-} from '@tabler/icons-react';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { type RefObject, useEffect, useRef, useState } from 'react';
-import '@mantine/spotlight/styles.layer.css';
-
-import { actionQuery, type FoundIncident, type ResultOf } from '#console/api/actions.ts';
-import { incidentSearchQuery } from '#console/api/incidents.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
-import { useDebounced } from '#console/components/use_debounced.ts';
+} from '#console/icons.ts';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { PUT_ONESELF, useCommands, usePages, useSwitches } from '#console/shell/palette/commands.tsx';

@@ -1,5 +1,4 @@
 import { Button, Skeleton } from '@mantine/core';
-import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -9,6 +8,7 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconChevronDown, IconChevronUp } from '#console/icons.ts';
 import { countText, dayText } from '#console/pages/exceptions/count_text.ts';
 import { EventExtras } from '#console/pages/exceptions/event/event_extras.tsx';
 import { Frames, Stack } from '#console/pages/exceptions/event/stack.tsx';

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 
 import { actionQuery, invoke } from '#console/api/actions.ts';
@@ -8,6 +7,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconDownload } from '#console/icons.ts';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import classes from '#console/pages/exceptions/event/event_extras.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';

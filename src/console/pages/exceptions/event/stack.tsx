@@ -1,10 +1,10 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { useClipboard, useLocalStorage } from '@mantine/hooks';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { type Frame, functionOf, placeOf } from '#console/components/text/frame_text.ts';
+import { IconCheck, IconCopy } from '#console/icons.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { fieldsOf } from '#console/pages/exceptions/field_text.ts';
 import classes from '#console/pages/exceptions/event/stack.module.css';

@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Group, Skeleton, Textarea } from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,6 +17,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { NoteText } from '#console/components/text/note_text.tsx';
 import { Person } from '#console/components/text/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { IconDots } from '#console/icons.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { snoozeText } from '#console/pages/exceptions/group_status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconChevronDown, IconUserPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { IconChevronDown, IconUserPlus } from '#console/icons.ts';
 import { useAssign } from '#console/pages/exceptions/triage/use_assign.ts';
 import { useResolveInRelease, useSnooze } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';

@@ -9,7 +9,6 @@ import {
   TextInput,
   UnstyledButton,
 } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -19,6 +18,7 @@ import { askThen } from '#console/components/leaving.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { TimeField } from '#console/components/forms/time_field.tsx';
+import { IconArrowDown, IconArrowUp, IconTrash } from '#console/icons.ts';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { type LayerDraft, type RotationUnit, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
 import {

@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Checkbox, Group, Text } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconCheck, IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 
@@ -12,6 +11,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/oncall/people_order.module.css';
+import { IconArrowDown, IconArrowUp, IconCheck, IconPlus, IconX } from '#console/icons.ts';
 import { InvitedIntoTeam, InviteInstead } from '#console/pages/oncall/join_team.tsx';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

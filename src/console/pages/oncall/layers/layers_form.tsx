@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, Kbd, Stack, Text, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 
 import { isApiError, serverNow } from '#console/api/http.ts';
@@ -9,6 +8,7 @@ import { CancelButton, Form } from '#console/components/forms/form.tsx';
 import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
+import { IconPlus } from '#console/icons.ts';
 import { USUAL_HOURS, windowOf, withWindow } from '#console/pages/oncall/layers/week_hours.ts';
 import { LAYERS_MAX } from '#modules/schedules/decide/layer.ts';
 import { LayerFields } from '#console/pages/oncall/layers/layer_fields.tsx';
