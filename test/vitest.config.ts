@@ -71,8 +71,8 @@ const TEST_SECONDS_MAX = Number(process.env.TEST_SECONDS_MAX ?? (HAS_MORE_CASES 
 const HOOK_SECONDS_MAX = 12 * TEST_SECONDS_MAX;
 
 /**
- * Flags of V8: most of the garbage of tests is younger than a test, and the processors have other things to do than to
- * collect it together, which takes twice the time in all.
+ * Flags of V8: most of the garbage of tests is younger than a test. Several threads that collect it together wait for each
+ * other on processors that have work.
  */
 const execArgv = [
   '--single-threaded-gc',

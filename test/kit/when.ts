@@ -16,12 +16,21 @@ export async function whenDeleted({ clickhouse }: { readonly clickhouse: ClickHo
     format: 'JSONCompactEachRow',
   });
   for (const [table] of await result.json<[string]>()) {
-    await clickhouse.command({
-      query: `ALTER TABLE ${table}${layout.onCluster} DELETE WHERE 0`,
-      clickhouse_settings: { mutations_sync: '2' },
-    });
+    // Where ClickHouse finds the parts in use, it looks again ten seconds later, or when it is told to begin.
+    const begin = () => clickhouse.command({ query: `SYSTEM START MERGES ${table}${layout.onCluster}` });
+    const again = setInterval(() => void begin().catch(() => {}), LOOK_AGAIN_MS);
+    try {
+      await clickhouse.command({
+        query: `ALTER TABLE ${table}${layout.onCluster} DELETE WHERE 0`,
+        clickhouse_settings: { mutations_sync: '2' },
+      });
+    } finally {
+      clearInterval(again);
+    }
   }
 }
+
+const LOOK_AGAIN_MS = 500;
 
 /**
  * Watches the transactions of a world from now on; returns what resolves once none is under way: for what is written behind
