@@ -27,7 +27,7 @@ beforeEach(async () => {
   const queue: DurableQueue = {
     ...w.context.queue,
     addDurable: (...job) => unlessDown(() => w.context.queue.addDurable(...job)),
-    ping: () => unlessDown(() => w.context.queue.ping()),
+    pingStore: () => unlessDown(() => w.context.queue.pingStore()),
   };
   const db: Database = {
     ...w.context.db,
