@@ -125,4 +125,37 @@ describe('Grafana OnCall', () => {
     ]);
     expect(result.report.proof[0]).toMatchObject({ against: 'rendered timeline', minutes: 20_160, equal: 20_160 });
   });
+
+  const chain = (steps: readonly object[]) => [
+    { path: 'escalation_chains.json', value: { next: null, results: [{ id: 'CMAIN', name: 'Main', team_id: null }] } },
+    {
+      path: 'escalation_policies.json',
+      value: {
+        next: null,
+        results: steps.map((step, position) => ({
+          id: `E${position}`,
+          escalation_chain_id: 'CMAIN',
+          position,
+          ...step,
+        })),
+      },
+    },
+  ];
+
+  test('repeats a chain after a minute when no wait comes before the repetition, and says so', () => {
+    const result = read('grafana-oncall', [
+      onCallUsers,
+      ...chain([
+        { type: 'notify_persons', persons_to_notify: ['UADA'] },
+        { type: 'wait', duration: 300 },
+        { type: 'notify_persons', persons_to_notify: ['UBO'] },
+        { type: 'repeat_escalation' },
+      ]),
+    ]);
+    expect(result.file.policies![0]!.repeat).toMatchObject({ pauseMinutes: 1 });
+    expect(item(result, 'policy', 'CMAIN')).toMatchObject({
+      verdict: 'compiled',
+      reason: expect.stringContaining('after 0 minutes there, and after 1 here'),
+    });
+  });
 });

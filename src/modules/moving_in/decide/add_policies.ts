@@ -27,6 +27,7 @@ export interface ReadPolicy {
 }
 
 const REPEATS_MAX = 9;
+const PAUSE_MIN = 1;
 const PAUSE_MAX = 1_440;
 const STEPS_MAX = 100;
 
@@ -73,15 +74,7 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
     losses.push(`Only its first ${STEPS_MAX} steps are kept.`);
     steps.length = STEPS_MAX;
   }
-  const repeat = policy.repeat !== null && policy.repeat.times > 0 ? policy.repeat : null;
-  if (repeat !== null && repeat.times > REPEATS_MAX) {
-    losses.push(`It repeats ${repeat.times} times there, and ${REPEATS_MAX} times here, the most there is.`);
-  }
-  if (repeat !== null && repeat.pauseMinutes > PAUSE_MAX) {
-    losses.push(
-      `It repeats after ${repeat.pauseMinutes} minutes there, and after ${PAUSE_MAX} here, the most there is.`,
-    );
-  }
+  const repeat = repeatInFile(policy, losses);
   const teamId = moved.teamFor(policy.teamIds);
   for (const step of steps) for (const person of step.people ?? []) moved.join(teamId, person);
   moved.policies.set(id, {
@@ -89,9 +82,7 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
     team,
     name: nameInFile(name, id),
     steps,
-    ...(repeat !== null && {
-      repeat: { times: Math.min(repeat.times, REPEATS_MAX), pauseMinutes: Math.min(repeat.pauseMinutes, PAUSE_MAX) },
-    }),
+    ...(repeat !== null && { repeat }),
     ...(policy.roundRobin === true && { roundRobin: true }),
   });
   if (policy.teamIds.length > 0 && teamId === '') {
@@ -100,6 +91,19 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
   }
   if (losses.length > 0) todos.push('Compare its steps with the original.');
   moved.ledger.item('policy', id).judge(losses.length > 0 ? 'compiled' : 'exact', losses.join(' '), todos.join(' '));
+}
+
+/** Returns the repetition within what a file allows, and adds a sentence for each value that is another here. */
+function repeatInFile({ repeat }: ReadPolicy, losses: string[]): { times: number; pauseMinutes: number } | null {
+  const [times, pause] = [Math.round(repeat?.times ?? 0), Math.round(repeat?.pauseMinutes ?? 0)];
+  if (times <= 0) return null;
+  if (times > REPEATS_MAX)
+    losses.push(`It repeats ${times} times there, and ${REPEATS_MAX} times here, the most there is.`);
+  if (pause > PAUSE_MAX)
+    losses.push(`It repeats after ${pause} minutes there, and after ${PAUSE_MAX} here, the most there is.`);
+  if (pause < PAUSE_MIN)
+    losses.push(`It repeats after ${pause} minutes there, and after ${PAUSE_MIN} here, the least there is.`);
+  return { times: Math.min(times, REPEATS_MAX), pauseMinutes: Math.min(Math.max(pause, PAUSE_MIN), PAUSE_MAX) };
 }
 
 function missingReason(
