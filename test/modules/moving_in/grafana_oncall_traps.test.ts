@@ -158,4 +158,15 @@ describe('Grafana OnCall', () => {
       reason: expect.stringContaining('after 0 minutes there, and after 1 here'),
     });
   });
+
+  test('says that people of a first step who take turns are all paged', () => {
+    const result = read('grafana-oncall', [
+      onCallUsers,
+      ...chain([{ type: 'notify_person_next_each_time', persons_to_notify_next_each_time: ['UADA', 'UBO'] }]),
+    ]);
+    expect(item(result, 'policy', 'CMAIN')).toMatchObject({
+      verdict: 'compiled',
+      reason: expect.stringContaining('everybody it names is paged each time'),
+    });
+  });
 });

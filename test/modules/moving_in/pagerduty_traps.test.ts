@@ -131,6 +131,36 @@ describe('PagerDuty', () => {
     expect(item(result, 'policy', 'PPOL').verdict).toBe('exact');
   });
 
+  test('says that people and schedules of a first step in round robin are all paged', () => {
+    const first = { ...step(5, 'UADA'), escalation_rule_assignment_strategy: { type: 'round_robin' } };
+    const result = read('pagerduty', [pagerDutyUsers, policy([first])]);
+    expect(item(result, 'policy', 'PPOL')).toMatchObject({
+      verdict: 'compiled',
+      reason: expect.stringContaining('everybody it names is paged each time'),
+    });
+  });
+
+  test('calls a service exact only when each of its incidents is of high urgency', () => {
+    const rules = [
+      { type: 'constant', urgency: 'high' },
+      { type: 'constant', urgency: 'low' },
+      { type: 'constant', urgency: 'severity_based' },
+      { type: 'use_support_hours', during_support_hours: { type: 'constant', urgency: 'high' } },
+    ];
+    const services = rules.map((incident_urgency_rule, index) => ({
+      id: `PSVC${index}`,
+      name: `Service ${index}`,
+      type: 'service',
+      incident_urgency_rule,
+    }));
+    const result = read('pagerduty', [pagerDutyUsers, { path: 'services.json', value: { services, more: false } }]);
+    const items = rules.map((_, index) => item(result, 'service', `PSVC${index}`));
+    expect(items.map(({ verdict }) => verdict)).toEqual(['exact', 'compiled', 'compiled', 'compiled']);
+    expect(items[1]!.reason).toContain('low urgency');
+    expect(items[2]!.reason).toContain('severity');
+    expect(items[3]!.reason).toContain('support hours');
+  });
+
   test('calls Monday start_day_of_week 1, and Sunday 7 or 0', () => {
     const days = [1, 7, 0].map((day) => {
       const restrictions = [

@@ -74,6 +74,11 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
     losses.push(`Only its first ${STEPS_MAX} steps are kept.`);
     steps.length = STEPS_MAX;
   }
+  if (policy.roundRobin === true && steps[0]?.teams === undefined) {
+    losses.push(
+      'Its first step takes turns there; here everybody it names is paged each time: only members of a team take turns.',
+    );
+  }
   const repeat = repeatInFile(policy, losses);
   const teamId = moved.teamFor(policy.teamIds);
   for (const step of steps) for (const person of step.people ?? []) moved.join(teamId, person);

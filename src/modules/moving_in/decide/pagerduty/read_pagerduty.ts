@@ -144,13 +144,8 @@ function addService(moved: Moved, id: string, service: RawObject): void {
       'It is disabled there; here its alerts page.',
       'Send nothing to it, or take its policy away.',
     );
-  if (textOf(objectOf(service['incident_urgency_rule']), 'type') === 'use_support_hours') {
-    item.judge(
-      'compiled',
-      'Its urgency follows support hours; here a route chooses the policy by severity.',
-      'Make a route and a policy with hours.',
-    );
-  }
+  const [reason, todo] = urgencyLoss(objectOf(service['incident_urgency_rule']));
+  if (reason !== '') item.judge('compiled', reason, todo);
   for (const [field, shown] of [
     ['acknowledgement_timeout', 'acknowledgement timeout'],
     ['auto_resolve_timeout', 'automatic resolution'],
@@ -159,15 +154,39 @@ function addService(moved: Moved, id: string, service: RawObject): void {
       item.judge('compiled', `Its ${shown} of ${numberOf(service, field)} seconds is not kept.`);
   }
   for (const integration of objectsOf(service['integrations'])) {
-    const reason = "Its key is PagerDuty's; senders get the alert key of the service.";
     ledger
       .see(
         'integration',
         textOf(integration, 'id'),
         `${name}: ${textOf(integration, 'summary') || textOf(integration, 'name') || textOf(integration, 'type')}`,
       )
-      .judge('compiled', reason, 'Change address and key in the sender when you cut over.');
+      .judge(
+        'compiled',
+        "Its key is PagerDuty's; senders get the alert key of the service.",
+        'Change address and key in the sender when you cut over.',
+      );
   }
+}
+
+/**
+ * Returns what an urgency rule loses and what to do, both empty when nothing is lost: in PagerDuty an incident of low urgency
+ * stays on the first step of the policy, and people may be told of it otherwise.
+ */
+function urgencyLoss(rule: RawObject | null): [reason: string, todo: string] {
+  const [type, urgency] = [textOf(rule, 'type'), textOf(rule, 'urgency')];
+  if (type === 'use_support_hours') {
+    return [
+      'Its urgency follows support hours; here a route chooses the policy by severity.',
+      'Make a route and a policy with hours.',
+    ];
+  }
+  if (urgency === '' || urgency === 'high') return ['', ''];
+  return [
+    urgency === 'low'
+      ? 'Its incidents are of low urgency, which do not go on to further steps there; here each pages by all steps of its policy.'
+      : 'Its urgency follows the severity, and incidents of low urgency do not go on to further steps there; here each pages by all steps of its policy.',
+    'Make a route by severity with a policy of one step.',
+  ];
 }
 
 function addMaintenance(moved: Moved, window: RawObject): void {
