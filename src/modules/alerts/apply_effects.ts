@@ -19,10 +19,14 @@ import type { UnitOfWork } from '#modules/stores.ts';
 /** Notes of one alert in one transaction. */
 const NOTES_MAX = 10;
 
-/** Does to incidents what events of alerts mean for them: what ends comes first, so that the same key may open again. */
+/**
+ * Does to incidents what events of alerts mean for them: what ends comes first, so that the same key may open again. Alerts
+ * that open were routed before.
+ */
 export async function applyEffects(
   unit: UnitOfWork,
   affected: readonly Affected[],
+  opening: readonly RoutedAlert[],
   limit: IncidentLimit,
 ): Promise<void> {
   const of = (...effects: Affected['effect'][]) => affected.filter(({ effect }) => effects.includes(effect));
@@ -30,8 +34,9 @@ export async function applyEffects(
     unit,
     of('resolve', 'replace').map(({ queue, replaced }) => ({ ...queue, replaced })),
     toolActor,
+    new Set(opening.map(({ queue }) => dedupKeyOfAlert(queue))),
   );
-  await openAlerts(unit, of('open', 'open_acknowledged', 'replace'), limit);
+  await openAlerts(unit, opening, limit);
   await answer(unit, of('acknowledge', 'open_acknowledged'), 'acknowledge');
   await answer(unit, of('unacknowledge'), 'unacknowledge');
   await count(unit, affected);
@@ -45,9 +50,10 @@ async function answer(
   how: 'acknowledge' | 'unacknowledge',
 ): Promise<void> {
   if (affected.length === 0) return;
-  const standing = await unit.stores.alerts.listStanding(affected.map(({ queue }) => dedupKeyOfAlert(queue)));
-  const incidentIds = new Set(standing.filter(({ isMember }) => !isMember).map(({ incidentId }) => incidentId));
-  const locked = await unit.stores.incidents.lockAll([...incidentIds]);
+  const incidentIds = affected.flatMap(({ queue: { row } }) => (row.incidentId === null ? [] : [row.incidentId]));
+  const named = await unit.stores.alerts.listIncidentKeys(incidentIds);
+  const single = named.filter(({ isStorm }) => !isStorm);
+  const locked = await unit.stores.incidents.lockAll(single.map(({ incidentId }) => incidentId));
   for (const { queue } of affected) {
     const incident = locked.get(queue.row.incidentId ?? '');
     if (incident === undefined) continue;
@@ -95,27 +101,38 @@ const JOINED_MAX = 10;
 /** Sentence in the timeline of an incident, for the people of its service. */
 const PASSED_UNREADABLE = 'a route of this service cannot be read and was passed over: set its conditions again';
 
-/** Opens the incidents of alerts by the routes of their services, and says in their rows which these are. */
-async function openAlerts(unit: UnitOfWork, opening: readonly Affected[], limit: IncidentLimit): Promise<void> {
-  const ofServices = Map.groupBy(opening, ({ queue }) => queue.row.serviceId);
-  // Everybody locks several services in this order.
-  const inOrder = [...ofServices].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  for (const [serviceId, alerts] of inOrder) await openOfService(unit, serviceId, alerts, limit);
+/** An alert that opens an incident, or joins one, by the route that takes it. */
+export interface RoutedAlert {
+  readonly queue: AlertQueue;
+  /** Null where no route takes it. */
+  readonly route: AlertRouteRow | null;
+  /** Whether a route that was passed over could not be read. */
+  readonly isUnreadable: boolean;
+  readonly policies: ReadonlyMap<Id<'policy'>, RoutePolicy>;
 }
 
-async function openOfService(
-  unit: UnitOfWork,
+/** Finds the routes of the alerts that open something. What a route drops is marked so in its row, and is not returned. */
+export async function routeAlerts(unit: UnitOfWork, affected: readonly Affected[]): Promise<RoutedAlert[]> {
+  const ofServices = Map.groupBy(affected.filter(isOpening), ({ queue }) => queue.row.serviceId);
+  const routed: RoutedAlert[] = [];
+  for (const [serviceId, alerts] of ofServices) routed.push(...(await routeOfService(unit, serviceId, alerts)));
+  return routed;
+}
+
+function isOpening({ effect }: Affected): boolean {
+  return effect === 'open' || effect === 'open_acknowledged' || effect === 'replace';
+}
+
+async function routeOfService(
+  { stores }: UnitOfWork,
   serviceId: Id<'service'>,
   opening: readonly Affected[],
-  limit: IncidentLimit,
-): Promise<void> {
-  const { stores } = unit;
+): Promise<RoutedAlert[]> {
   const routes = await stores.alertRoutes.list(serviceId);
   const orgId = opening[0]?.queue.row.orgId;
   const policies =
     orgId === undefined ? NO_POLICIES : await stores.alertRoutes.findPolicies(orgId, policyIdsOf(routes));
-  const firings = new Map<string, Firing>();
-  const opened: AlertQueue[] = [];
+  const routed: RoutedAlert[] = [];
   for (const { queue } of opening) {
     // The patterns of routes are up to who set them: others are served between alerts.
     if (routes.length > 1) await nextTurn();
@@ -129,15 +146,30 @@ async function openOfService(
     queue.row = { ...queue.row, isDropped, incidentId: null };
     queue.isChanged = true;
     if (isDropped) continue;
-    opened.push(queue);
     const passed = routes.slice(0, route === null ? routes.length : routes.indexOf(route));
-    const isUnreadable = !passed.every(({ conditions }) => areConditions(conditions));
-    const firing = firingOf(queue, { route, isUnreadable }, policies);
-    const before = firings.get(firing.cause.dedupKey ?? '');
-    if (before === undefined) firings.set(firing.cause.dedupKey ?? '', firing);
+    routed.push({ queue, route, isUnreadable: !passed.every(({ conditions }) => areConditions(conditions)), policies });
   }
-  const before = await openIncidents(unit, [...firings.values()], limit);
-  await link(unit, opened, before);
+  return routed;
+}
+
+/** Opens the incidents of alerts by their routes, and says in their rows which these are. */
+async function openAlerts(unit: UnitOfWork, opening: readonly RoutedAlert[], limit: IncidentLimit): Promise<void> {
+  const ofServices = Map.groupBy(opening, ({ queue }) => queue.row.serviceId);
+  // Everybody locks several services in this order.
+  const inOrder = [...ofServices].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const [, alerts] of inOrder) {
+    const firings = new Map<string, Firing>();
+    for (const alert of alerts) {
+      const key = dedupKeyOfAlert(alert.queue);
+      if (!firings.has(key)) firings.set(key, firingOf(alert));
+    }
+    const before = await openIncidents(unit, [...firings.values()], limit);
+    await link(
+      unit,
+      alerts.map(({ queue }) => queue),
+      before,
+    );
+  }
 }
 
 const NO_POLICIES: ReadonlyMap<Id<'policy'>, RoutePolicy> = new Map();
@@ -146,11 +178,7 @@ function policyIdsOf(routes: readonly AlertRouteRow[]): Id<'policy'>[] {
   return [...new Set(routes.flatMap(({ policyId }) => (policyId === null ? [] : [policyId])))];
 }
 
-function firingOf(
-  queue: AlertQueue,
-  { route, isUnreadable }: { readonly route: AlertRouteRow | null; readonly isUnreadable: boolean },
-  policies: ReadonlyMap<Id<'policy'>, RoutePolicy>,
-): Firing {
+function firingOf({ queue, route, isUnreadable, policies }: RoutedAlert): Firing {
   const { row, source } = queue;
   const policy = route?.outcome === 'page' && route.policyId !== null ? policies.get(route.policyId) : undefined;
   const { groupMinutes } = source.settings;

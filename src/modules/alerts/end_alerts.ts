@@ -3,6 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { type AlertQueue, dedupKeyOfAlert } from '#modules/alerts/view.ts';
+import { incidentKeyOf } from '#modules/alerts/decide/alert_change.ts';
 import { NO_REPETITION, timeOfNext, withEvent } from '#modules/alerts/decide/alert_event.ts';
 import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
 import type { AlertRow } from '#modules/alerts/store/alert_store.ts';
@@ -16,71 +17,59 @@ type EndedAlert = Pick<AlertQueue, 'source' | 'row'> & {
   readonly replaced: Id<'incident'> | null;
 };
 
+const NONE: ReadonlySet<string> = new Set();
+
 /**
- * Resolves the incidents of alerts that are over, each in the name that `byOf` says. One for several alerts of a group
- * ends with the last of them; a storm, with its last member.
+ * Resolves the incidents of alerts that are over, each in the name that `byOf` says. An incident ends with the last of its
+ * alerts, unless another one is about to open under its key; a storm, with its last member. The alerts are stored already.
  */
 export async function endAlerts(
   unit: UnitOfWork,
   ended: readonly EndedAlert[],
   byOf: (row: AlertRow) => IncidentActor,
+  openingKeys: ReadonlySet<string> = NONE,
 ): Promise<void> {
-  if (ended.length === 0) return;
-  const over = new Map<string, EndedAlert>();
-  for (const alert of ended) {
-    const { row, source, replaced } = alert;
-    const isGrouped = source.settings.incidentsPer === 'group' && row.groupKey !== null;
-    const goesOn =
-      replaced === null &&
-      isGrouped &&
-      row.groupKey !== null &&
-      (await unit.stores.alerts.hasOpenOfGroup(row.sourceId, row.scope, row.groupKey));
-    if (!goesOn) over.set(dedupKeyOfAlert(alert), alert);
-  }
-  const standing = await unit.stores.alerts.listStanding([...over.keys()]);
-  await endMembers(unit, over, standing, byOf);
-  const ofKeys = new Map(
-    standing.filter(({ isMember }) => !isMember).map((alert) => [alert.dedupKey, alert.incidentId]),
-  );
-  const byIncident = new Map<Id<'incident'>, EndedAlert>();
-  for (const [key, alert] of over) {
-    const incidentId = ofKeys.get(key) ?? (await incidentLeft(unit, alert, standing));
-    if (incidentId !== null) byIncident.set(incidentId, alert);
-  }
-  for (const incident of (await unit.stores.incidents.lockAll([...byIncident.keys()])).values()) {
-    const alert = byIncident.get(incident.id);
-    if (alert !== undefined) await resolve(unit, incident, byOf(alert.row));
+  const byIncident = Map.groupBy(ended, ({ row, replaced }) => replaced ?? row.incidentId);
+  const incidentIds = [...byIncident.keys()].filter((id) => id !== null);
+  if (incidentIds.length === 0) return;
+  const { alerts, incidents } = unit.stores;
+  const keys = new Map((await alerts.listIncidentKeys(incidentIds)).map((named) => [named.incidentId, named]));
+  const open = await openKeysOf(unit, incidentIds);
+  for (const incident of (await incidents.lockAll(incidentIds)).values()) {
+    const over = byIncident.get(incident.id) ?? [];
+    const named = keys.get(incident.id);
+    const last = over.at(-1);
+    if (named === undefined || last === undefined) continue;
+    const by = byOf(last.row);
+    const openKeys = open.get(incident.id) ?? NONE;
+    const isLast = openKeys.size === 0;
+    if (!named.isStorm) {
+      const isReplaced = over.some(({ replaced }) => replaced !== null);
+      if (isReplaced || (isLast && !openingKeys.has(named.dedupKey))) await resolve(unit, incident, by);
+      continue;
+    }
+    const ending = over.flatMap((alert) => {
+      const key = dedupKeyOfAlert(alert);
+      return alert.replaced === null && (openKeys.has(key) || openingKeys.has(key)) ? [] : [key];
+    });
+    // Members have the keys that they joined with: the setting of a source may have changed since.
+    if (isLast && ending.length === over.length) await resolve(unit, incident, by);
+    else if (ending.length > 0) await endStormMembers(unit, incident, { keys: ending }, by);
   }
 }
 
-async function endMembers(
-  unit: UnitOfWork,
-  over: ReadonlyMap<string, EndedAlert>,
-  standing: Awaited<ReturnType<UnitOfWork['stores']['alerts']['listStanding']>>,
-  byOf: (row: AlertRow) => IncidentActor,
-): Promise<void> {
-  const members = Map.groupBy(
-    standing.filter(({ isMember }) => isMember),
-    ({ incidentId }) => incidentId,
-  );
-  for (const storm of (await unit.stores.incidents.lockAll([...members.keys()])).values()) {
-    const keys = (members.get(storm.id) ?? []).map(({ dedupKey }) => dedupKey);
-    const last = over.get(keys.at(-1) ?? '');
-    if (last !== undefined) await endStormMembers(unit, storm, { keys }, byOf(last.row));
-  }
-}
-
-/** The incident of an alert that was opened under another key, before the setting of its source changed. */
-async function incidentLeft(
+/** Keys of the groups of the alerts that are open, by their incident; an empty key for those of no group. */
+async function openKeysOf(
   { stores }: UnitOfWork,
-  { row, replaced }: EndedAlert,
-  standing: readonly { readonly incidentId: Id<'incident'>; readonly isMember: boolean }[],
-): Promise<Id<'incident'> | null> {
-  const incidentId = replaced ?? row.incidentId;
-  if (incidentId === null || standing.some((alert) => alert.isMember && alert.incidentId === incidentId)) return null;
-  const others = await stores.alerts.listStillOpen([incidentId]);
-  if (others.has(incidentId) && replaced === null) return null;
-  return (await stores.storms.hasOpenMembers(incidentId)) ? null : incidentId;
+  incidentIds: readonly Id<'incident'>[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const byIncident = new Map<string, Set<string>>();
+  for (const { incidentId, groupKey, ...named } of await stores.alerts.listOpenGroups(incidentIds)) {
+    const key = groupKey === null ? '' : incidentKeyOf({ ...named, key: '', groupKey }, { incidentsPer: 'group' });
+    const keys = byIncident.get(incidentId) ?? new Set();
+    byIncident.set(incidentId, keys.add(key));
+  }
+  return byIncident;
 }
 
 const SERVICES_MAX = 200;

@@ -4,7 +4,7 @@ import { repeatsAlerts, sourceSettingsOf } from '#modules/alerts/decide/source_s
 import type { AlertOutcome, AlertOwner, OwnedAlert } from '#modules/alerts/decide/sent_alert.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { applyEffects } from '#modules/alerts/apply_effects.ts';
+import { applyEffects, routeAlerts } from '#modules/alerts/apply_effects.ts';
 import type { Affected, AlertQueue, KnownSource } from '#modules/alerts/view.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
@@ -33,9 +33,10 @@ async function take(unit: UnitOfWork, sent: readonly OwnedAlert[], limit: Incide
   let incidents = before;
   for (let left = queues; left.length > 0;) {
     const affected = left.flatMap((queue) => advance(queue, incidents, effects, unit));
+    const opening = await routeAlerts(unit, affected);
     // Whether an incident goes on depends on the alerts as they are stored.
-    if (affected.some(({ effect }) => effect === 'resolve' || effect === 'replace')) await save(unit, left);
-    await applyEffects(unit, affected, limit);
+    if (affected.some(({ effect }) => effect === 'resolve' || effect === 'replace')) await save(unit, queues);
+    await applyEffects(unit, affected, opening, limit);
     left = left.filter(({ events }) => events.length > 0);
     if (left.length > 0) incidents = await readIncidents(unit, left);
   }

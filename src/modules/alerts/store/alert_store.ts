@@ -38,6 +38,11 @@ export interface StandingIncident {
   readonly isMember: boolean;
 }
 
+/** A group of which alerts are open, and their incident. */
+export interface OpenGroup extends Pick<AlertRow, 'sourceId' | 'scope' | 'groupKey'> {
+  readonly incidentId: Id<'incident'>;
+}
+
 /** An alert as stored, with its incident as far as events of the alert depend on it. */
 export interface StoredAlert {
   readonly row: AlertRow;
@@ -175,29 +180,30 @@ export class AlertStore extends PostgresStore {
     ];
   }
 
-  /** Lists those of these incidents that still have an open alert. */
-  async listStillOpen(incidentIds: readonly Id<'incident'>[]): Promise<Set<Id<'incident'>>> {
-    if (incidentIds.length === 0) return new Set();
+  /** The keys under which these incidents were opened, and which of them are storms. */
+  async listIncidentKeys(
+    incidentIds: readonly Id<'incident'>[],
+  ): Promise<{ readonly incidentId: Id<'incident'>; readonly dedupKey: string; readonly isStorm: boolean }[]> {
+    if (incidentIds.length === 0) return [];
+    return await this.selectFrom('incidents as i')
+      .select(({ eb }) => [
+        'i.id as incidentId',
+        'i.dedup_key as dedupKey',
+        eb('i.storm_until', 'is not', null).$castTo<boolean>().as('isStorm'),
+      ])
+      .where('i.id', '=', anyOf(incidentIds))
+      .execute();
+  }
+
+  /** Lists the groups of the open alerts of these incidents; an alert without one has null. */
+  async listOpenGroups(incidentIds: readonly Id<'incident'>[]): Promise<OpenGroup[]> {
     const open = await this.selectFrom('alerts')
-      .select('incident_id')
+      .select(['incident_id as incidentId', 'source_id as sourceId', 'scope', 'group_key as groupKey'])
       .distinct()
       .where('incident_id', '=', anyOf(incidentIds))
       .where('status', '<>', 'resolved')
       .execute();
-    return new Set(open.flatMap(({ incident_id }) => (incident_id === null ? [] : [incident_id])));
-  }
-
-  /** Returns whether an alert of this group of the source is open. */
-  async hasOpenOfGroup(sourceId: Id<'alertsource'>, scope: string, groupKey: string): Promise<boolean> {
-    const open = await this.selectFrom('alerts')
-      .select('id')
-      .where('source_id', '=', sourceId)
-      .where('scope', '=', scope)
-      .where('group_key', '=', groupKey)
-      .where('status', '<>', 'resolved')
-      .limit(1)
-      .executeTakeFirst();
-    return open !== undefined;
+    return open.flatMap(({ incidentId, ...group }) => (incidentId === null ? [] : [{ incidentId, ...group }]));
   }
 
   /** The alerts that an incident stands for, oldest first. */
