@@ -8,6 +8,7 @@ import type { UnitOfWork } from '#modules/stores.ts';
 import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import { asId, type Id } from '#kernel/ids.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
 import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
@@ -41,7 +42,7 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
 /**
  * Acknowledges a triggered incident in the name of one person while others still must: only the messages of that person
  * stop; `again` when they had done so before. Null when the acknowledgement counts for the whole incident: no step that
- * needs everybody has paged anybody, everybody else has answered, or it is not by a person.
+ * needs everybody has paged anybody, everybody else has answered, left or may not answer, or it is not by a person.
  */
 async function acknowledgeForOne(
   { stores, now }: UnitOfWork,
@@ -54,8 +55,16 @@ async function acknowledgeForOne(
   const steps = incident.steps.flatMap(({ needsEverybody }, place) => (needsEverybody ? [first + place] : []));
   if (steps.length === 0) return null;
   const acknowledged = incident.acknowledgements ?? [];
-  const awaited = await stores.notifications.listPaged(incident.id, steps);
-  const left = stillAwaited(awaited, acknowledged, userId);
+  const paged = await stores.people.listReachable(
+    incident.orgId,
+    await stores.notifications.listPaged(incident.id, steps),
+  );
+  const awaited = [...paged.values()].filter(({ role }) => mayAnswer(role));
+  const left = stillAwaited(
+    awaited.map((person) => person.userId),
+    acknowledged,
+    userId,
+  );
   if (left.length === 0) return null;
   if (acknowledged.some((earlier) => earlier.userId === userId)) return 'again';
   const acknowledgement = { userId, at: toTimestamp(now) };

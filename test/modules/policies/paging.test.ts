@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import type { AnyOperation } from '#actions/action_context.ts';
-import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import type { Responder } from '#test/kit/staffed_world.ts';
 import { detailedWorld } from '#test/modules/policies/detailed_world.ts';
 
 const SMS = { channels: ['sms'] } as const;
@@ -212,64 +209,6 @@ describe('hours', () => {
     await alert.trigger();
     await w.runUntilIdle();
     expect(w.paged().at(-1)).toBe('Anna');
-  });
-});
-
-describe('everybody', () => {
-  test('on a step must acknowledge: an acknowledgement stops the messages of that person only', async () => {
-    const w = await detailedWorld();
-    const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
-    const both = { ...SMS, targetUserIds: [anna.userId, bram.userId] };
-    const alert = await w.alertBy([
-      { afterMinutes: 0, ...both, needsEverybody: true },
-      { afterMinutes: 10, ...both },
-    ]);
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    const first = await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
-    expect(first).toMatchObject({ status: 'triggered', acknowledgements: [{ userId: anna.userId }] });
-    await w.advance({ minutes: 10 });
-    expect(w.paged().toSorted()).toEqual(['Anna', 'Bram', 'Bram']);
-    expect(await w.expectOk('acknowledge_incident', { incidentId }, { key: bram.key })).toMatchObject({
-      status: 'acknowledged',
-    });
-    expect(await w.texts(incidentId)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^Acknowledged by Anna.*it waits for Bram\.$/)]),
-    );
-  });
-
-  test('a person who undoes an acknowledgement is paged again, and those who keep theirs are not', async () => {
-    const w = await detailedWorld();
-    const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
-    const both = { ...SMS, targetUserIds: [anna.userId, bram.userId] };
-    const alert = await w.alertBy([
-      { afterMinutes: 0, ...both, needsEverybody: true },
-      { afterMinutes: 10, ...both },
-      { afterMinutes: 20, ...both },
-    ]);
-    const incidentId = await alert.trigger();
-    await w.runUntilIdle();
-    const answer = (operation: AnyOperation, { userId }: Responder) =>
-      runOperation(w, operation, memberCaller(w.orgId, userId, 'responder'), { incidentId });
-    await answer(acknowledgeIncident, anna);
-    await w.advance({ minutes: 10 });
-    expect(w.paged().slice(2)).toEqual(['Bram']);
-    // The page of the second step, which she did not get meanwhile, leaves now.
-    expect(await answer(unacknowledgeIncident, anna)).not.toHaveProperty('acknowledgements');
-    await w.runUntilIdle();
-    expect(w.paged().slice(3)).toEqual(['Anna']);
-    await answer(acknowledgeIncident, anna);
-    expect(await answer(acknowledgeIncident, bram)).toMatchObject({ status: 'acknowledged' });
-    await w.advance({ minutes: 5 });
-    const before = w.paged().length;
-    expect(await answer(unacknowledgeIncident, anna)).toMatchObject({
-      status: 'triggered',
-      acknowledgements: [{ userId: bram.userId }],
-    });
-    await w.runUntilIdle();
-    await w.advance({ minutes: 20 });
-    expect(w.paged().slice(before)).toEqual(['Anna']);
-    expect(await answer(acknowledgeIncident, anna)).toMatchObject({ status: 'acknowledged' });
   });
 });
 

@@ -46,6 +46,14 @@ export function followedBy(steps: readonly EscalationStep[], more: readonly Esca
   return first === undefined ? [] : [{ ...first, index: firstStepIndex(steps) + dropped }, ...rest];
 }
 
+/** Appends the steps of a run that replaces the earlier ones: nobody whom those paged must acknowledge any more. */
+export function replacedBy(steps: readonly EscalationStep[], more: readonly EscalationStep[]): EscalationStep[] {
+  return followedBy(
+    steps.map(({ needsEverybody: _, ...step }) => step),
+    more,
+  );
+}
+
 /** Minutes for which, after an acknowledgement, only the person is paged before the policy continues. */
 const ALONE_MINUTES = 5;
 

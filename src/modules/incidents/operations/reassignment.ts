@@ -16,9 +16,9 @@ import {
 } from '#modules/incidents/decide/incident.ts';
 import {
   type Assignee,
-  followedBy,
   INCIDENT_STEPS_MAX,
   planReassignment,
+  replacedBy,
 } from '#modules/incidents/decide/reassignment.ts';
 import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 import { withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
@@ -190,7 +190,7 @@ async function reassign(
   const notified = incident.status === 'acknowledged' ? await cancelAcknowledgement(unit, incident, by) : [];
   const { policyId, teamId } =
     target.kind === 'policy' ? target : { policyId: incident.escalationPolicyId, teamId: incident.teamId };
-  const steps = followedBy(incident.steps, plan.steps);
+  const steps = replacedBy(incident.steps, plan.steps);
   const repeats = target.kind === 'policy' ? target.repeats : incident.repeats;
   await stores.incidents.reassign(
     { id: incident.id, steps, escalationPolicyId: policyId, teamId, repeats },

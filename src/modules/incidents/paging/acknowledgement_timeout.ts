@@ -1,6 +1,6 @@
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { isStale } from '#modules/incidents/decide/escalation_state.ts';
-import { followedBy, planReassignment } from '#modules/incidents/decide/reassignment.ts';
+import { planReassignment, replacedBy } from '#modules/incidents/decide/reassignment.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -81,7 +81,7 @@ async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<voi
   await withdrawStatusUpdates(unit, incident, 'acknowledged', { system: true, via: 'rule' });
   const { escalationPolicyId, teamId } = incident;
   const repeats = incident.repeats && { ...incident.repeats, done: 0 };
-  const steps = followedBy(incident.steps, plan.steps);
+  const steps = replacedBy(incident.steps, plan.steps);
   await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId, repeats }, plan.timers, now);
   const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
   await stores.timeline.record(incidentId, 'repaged', { minutes }, now);

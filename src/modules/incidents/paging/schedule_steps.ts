@@ -2,7 +2,7 @@ import type { Log } from '#kernel/log.ts';
 import { minutesStopped, type PlannedStep, stepAfter } from '#modules/policies/decide/escalation.ts';
 import { runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
-import { followedBy, INCIDENT_STEPS_MAX, planReassignment } from '#modules/incidents/decide/reassignment.ts';
+import { INCIDENT_STEPS_MAX, planReassignment, replacedBy } from '#modules/incidents/decide/reassignment.ts';
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRun } from '#modules/policies/read_run.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
@@ -29,7 +29,7 @@ export async function pageAnew(unit: UnitOfWork, incident: IncidentRow, run: Inc
   const plan = planReassignment({ ...incident, timers }, { kind: 'policy', steps: run.steps }, now);
   await stores.stepTimers.supersedeSteps(incident.id, now);
   await stores.notifications.supersedeCancelled(incident.id, now);
-  const steps = followedBy(incident.steps, plan.steps);
+  const steps = replacedBy(incident.steps, plan.steps);
   const { escalationPolicyId, teamId } = run;
   await stores.incidents.reassign(
     { id: incident.id, steps, escalationPolicyId, teamId, repeats: repeatsOf(run) },
