@@ -149,4 +149,9 @@ export interface AccountOperation<
   readonly route: AccountRoute;
   /** Status of the answer; 200 when left out. */
   readonly status?: 202;
+  /**
+   * Set if it changes what counts in every organization of the person: refused in a session that the provider of one
+   * organization began while another one knows the account.
+   */
+  readonly countsEverywhere?: true;
 }

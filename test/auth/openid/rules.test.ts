@@ -240,6 +240,41 @@ test('a second factor of their own is asked for after the provider, unless the o
   expect((await (await flow.signIn()).browser.get('/session')).status).toBe(401);
 });
 
+test('a session of a provider changes no second factor of somebody whom another organization knows, whatever the provider says was shown', async () => {
+  const flow = await openFlow({ settings: { trustsSecondFactor: true } });
+  const { w, provider } = flow;
+  const email = 'anna@acme.example';
+  const userId = await flow.member('editor', email);
+  provider.changeToken(({ header, claims }) => ({ header, claims: { ...claims, amr: ['mfa'] } }));
+  const { people } = storesOf(w.context.db.session());
+  const other = await w.given.organization('Umbrella');
+  await people.setMembership(other.orgId, userId, 'owner', w.clock.now());
+  // Nobody else may give the person a factor, either: their password would no longer be enough.
+  expect(await (await flow.signIn()).browser.post('/me/authenticator-app', {})).toMatchObject({ status: 403 });
+  const whole = await signedIn(w, email);
+  const { secret } = (await whole.post('/me/authenticator-app', {})).body.result;
+  await whole.post('/me/authenticator-app/confirmation', { code: codeAt(secret, w.clock.now()) });
+  w.clock.advance({ minutes: 1 });
+  const { browser } = await flow.signIn();
+  const answers = [
+    await browser.delete('/me/authenticator-app'),
+    await browser.post('/me/passkeys/options', {}),
+    await browser.post('/me/passkeys', { name: 'Mallory', response: {} }),
+    await browser.post('/me/passkeys/removal', { passkeyId: 'any' }),
+    await browser.post('/me/recovery-codes', {}),
+    await browser.patch('/me', { name: 'Mallory' }),
+  ];
+  expect(answers.map(({ status, body: { detail } }) => [status, detail])).toEqual(
+    answers.map(() => [403, expect.stringContaining('sign in with your password')]),
+  );
+  const pending = (await openBrowser(w).post('/session', { email, password: PASSWORD })).body.result.secondFactor;
+  const shown = { token: pending.token, code: codeAt(secret, w.clock.now()) };
+  expect((await openBrowser(w).post('/session/second-factor', shown)).status).toBe(200);
+  // Somebody whom no other organization knows has no other way in.
+  await people.removeMembership(other.orgId, userId);
+  expect((await browser.post('/me/recovery-codes', {})).status).toBe(200);
+});
+
 test('only owners change how people sign in, and a secret goes only to the provider that it was entered for', async () => {
   const flow = await openFlow();
   const { w, owner, provider } = flow;

@@ -69,6 +69,7 @@ export const updateMe = defineOperation({
   name: 'update_me',
   scope: 'signed_in',
   route: 'PATCH /me',
+  countsEverywhere: true,
   summary: 'Change your name.',
   effect: 'write',
   input: StrictObject({ name: Type.Optional(PersonName), basedOn: Type.Optional(NameRead) }),
