@@ -4,7 +4,7 @@ import { notifyOfLoweredRole } from '#modules/organizations/roles.ts';
 import { type ProvisionedRole, roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_values.ts';
 import type { GroupBody, GroupPatch } from '#modules/provisioning/decide/scim_group.ts';
-import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
+import type { ScimGroupRow, SuspendedMember } from '#modules/provisioning/store/scim_group_store.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 import type { ProvisioningChange, ProvisioningUnit } from './provisioning_unit.ts';
 
@@ -181,7 +181,8 @@ async function applyGroupMoves(
     joinedTeam = await stores.scimGroups.addToTeam(orgId, teamId, added, now);
   }
   const roles = role === null ? [] : await applyRoles(change, added, removed);
-  return { joinedTeam, leftTeam, roles };
+  const kept = await adjustSuspended(change, removed, { teamId, role });
+  return { joinedTeam, leftTeam: [...leftTeam, ...kept.leftTeam], roles: [...roles, ...kept.roles] };
 }
 
 /** Applies another mapping to the people who are in the group now. */
@@ -205,10 +206,40 @@ export async function applyMapping(
       joinedTeam = await stores.scimGroups.addToTeam(orgId, after.teamId, members, now);
     }
   }
-  if (before.role === after.role) return { joinedTeam, leftTeam, roles: [] };
-  const wasMapped = before.role === null ? [] : members;
   const fallback = await stores.provisioning.lockProvisionedRole(orgId);
-  return { joinedTeam, leftTeam, roles: await applyRoles({ unit, orgId, fallback }, members, wasMapped) };
+  const change = { unit, orgId, fallback };
+  const wasMapped = before.role === null ? [] : members;
+  const roles = before.role === after.role ? [] : await applyRoles(change, members, wasMapped);
+  const kept = await adjustSuspended(change, members, {
+    teamId: before.teamId === after.teamId ? null : before.teamId,
+    role: before.role === after.role ? null : before.role,
+  });
+  return { joinedTeam, leftTeam: [...leftTeam, ...kept.leftTeam], roles: [...roles, ...kept.roles] };
+}
+
+/**
+ * Takes what a group gave out of what comes back to people who are deactivated, unless another group of theirs gives it,
+ * too. `lost`: the team and the role that the group no longer gives; null for none.
+ */
+async function adjustSuspended(
+  { unit: { stores }, orgId, fallback }: Change,
+  userIds: readonly Id<'user'>[],
+  lost: Pick<Mapping, 'teamId' | 'role'>,
+): Promise<Pick<GroupEffects, 'leftTeam' | 'roles'>> {
+  const leftTeam: Id<'user'>[] = [];
+  const roles: ProvisioningChange[] = [];
+  const adjusted: Pick<SuspendedMember, 'userId' | 'suspended'>[] = [];
+  if (lost.teamId === null && lost.role === null) return { leftTeam, roles };
+  for (const { userId, suspended, mapped, keptTeams } of await stores.scimGroups.listSuspended(orgId, userIds)) {
+    const teams = suspended.teams.filter(({ teamId }) => teamId !== lost.teamId || keptTeams.includes(teamId));
+    const role = roleByGroups({ role: suspended.role, mapped, wasMapped: lost.role !== null, fallback });
+    const hasLeft = teams.length < suspended.teams.length;
+    if (hasLeft) leftTeam.push(userId);
+    if (role !== suspended.role) roles.push(provisionRole(userId, suspended.role, role));
+    if (hasLeft || role !== suspended.role) adjusted.push({ userId, suspended: { ...suspended, teams, role } });
+  }
+  await stores.scimGroups.saveSuspended(orgId, adjusted);
+  return { leftTeam, roles };
 }
 
 /**
@@ -236,10 +267,9 @@ async function applyRoles(
   }
   const silenced = changes.filter(({ before, after }) => mayAnswer(before) && !mayAnswer(after));
   for (const change of silenced.slice(0, NOTICES_MAX)) await notifyOfLoweredRole(unit, orgId, change);
-  return changes.map(({ userId, before, after }) => ({
-    action: 'provision_role',
-    target: userId,
-    before: { role: before },
-    after: { role: after },
-  }));
+  return changes.map(({ userId, before, after }) => provisionRole(userId, before, after));
+}
+
+function provisionRole(userId: Id<'user'>, before: Role, after: Role): ProvisioningChange {
+  return { action: 'provision_role', target: userId, before: { role: before }, after: { role: after } };
 }

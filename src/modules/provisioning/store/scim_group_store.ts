@@ -1,12 +1,14 @@
-import { sql } from 'kysely';
+import { type Expression, expressionBuilder, sql } from 'kysely';
 
 import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 import { type Filter, requiredValue } from '#modules/provisioning/decide/scim_filter.ts';
+import type { SuspendedMembership } from '#modules/provisioning/decide/suspended_membership.ts';
 import { type Compared, conditionOf, orderOf, type Page } from '#modules/provisioning/store/filter_condition.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, PostgresStore, type Row, rowsOf, toColumns } from '#storage/postgres/store.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 import { TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { ScimGroupEntity } from '#storage/postgres/entities/people.ts';
 
@@ -25,6 +27,14 @@ export interface MemberRoles {
   readonly userId: Id<'user'>;
   readonly role: Role;
   readonly mapped: readonly ProvisionedRole[];
+}
+
+/** A person who is deactivated, with the roles and teams that the mapped groups of the person give. */
+export interface SuspendedMember {
+  readonly userId: Id<'user'>;
+  readonly suspended: SuspendedMembership;
+  readonly mapped: readonly ProvisionedRole[];
+  readonly keptTeams: readonly Id<'team'>[];
 }
 
 const ROWS_AT_ONCE = 1_000;
@@ -269,17 +279,7 @@ export class ScimGroupStore extends PostgresStore {
     if (userIds.length === 0) return [];
     return await this.selectFrom('memberships as m')
       .select(['m.user_id as userId', 'm.role'])
-      .select(({ selectFrom }) =>
-        selectFrom('scim_group_members as c')
-          .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
-          .select(sql<ProvisionedRole[]>`coalesce(array_agg(distinct ${sql.ref('g.role')}), '{}')`.as('roles'))
-          .where('g.org_id', '=', orgId)
-          .where('g.role', 'is not', null)
-          .whereRef('c.user_id', '=', 'm.user_id')
-          .$asScalar()
-          .$notNull()
-          .as('mapped'),
-      )
+      .select(({ ref }) => mappedRoles(orgId, ref('m.user_id')).as('mapped'))
       .where('m.org_id', '=', orgId)
       .where('m.user_id', '=', anyOf(userIds))
       .execute();
@@ -293,6 +293,43 @@ export class ScimGroupStore extends PostgresStore {
       .execute();
   }
 
+  /** Those of these people who are deactivated, with what is to come back and what their groups give. */
+  async listSuspended(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<SuspendedMember[]> {
+    if (userIds.length === 0) return [];
+    const suspended = await this.selectFrom('scim_users as s')
+      .select(['s.user_id as userId', 's.suspended'])
+      .$narrowType<{ suspended: SuspendedMembership }>()
+      .select(({ ref, selectFrom }) => [
+        mappedRoles(orgId, ref('s.user_id')).as('mapped'),
+        selectFrom('scim_group_members as c')
+          .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
+          .select(sql<Id<'team'>[]>`coalesce(array_agg(distinct ${sql.ref('g.team_id')}), '{}')`.as('teams'))
+          .where('g.org_id', '=', orgId)
+          .where('g.team_id', 'is not', null)
+          .whereRef('c.user_id', '=', 's.user_id')
+          .$asScalar()
+          .$notNull()
+          .as('keptTeams'),
+      ])
+      .where('s.org_id', '=', orgId)
+      .where('s.user_id', '=', anyOf(userIds))
+      .where('s.suspended', 'is not', null)
+      .execute();
+    return suspended;
+  }
+
+  async saveSuspended(orgId: Id<'org'>, rows: readonly Pick<SuspendedMember, 'userId' | 'suspended'>[]): Promise<void> {
+    if (rows.length === 0) return;
+    const userIds = rows.map(({ userId }) => userId);
+    const memberships = rows.map(({ suspended }) => JSON.stringify(suspended));
+    await this.updateTable('scim_users as s')
+      .from(rowsOf('r', { user_id: ['text', userIds], membership: ['text', memberships] }))
+      .set({ suspended: sql`${sql.ref('r.membership')}::jsonb` })
+      .where('s.org_id', '=', orgId)
+      .whereRef('s.user_id', '=', 'r.user_id')
+      .execute();
+  }
+
   #matching(orgId: Id<'org'>, filter: Filter | null) {
     const member = filter === null ? null : requiredValue(filter, ['members', 'members.value']);
     let groups = this.selectFrom('scim_groups as g')
@@ -301,6 +338,19 @@ export class ScimGroupStore extends PostgresStore {
     if (filter !== null) groups = groups.where(conditionOf(filter, groupAttributes(member)));
     return groups;
   }
+}
+
+/** Roles that the mapped groups of a person give, as an array. */
+function mappedRoles(orgId: Id<'org'>, userId: Expression<Id<'user'>>) {
+  const { selectFrom } = expressionBuilder<Tables>();
+  return selectFrom('scim_group_members as c')
+    .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
+    .select(sql<ProvisionedRole[]>`coalesce(array_agg(distinct ${sql.ref('g.role')}), '{}')`.as('roles'))
+    .where('g.org_id', '=', orgId)
+    .where('g.role', 'is not', null)
+    .where('c.user_id', '=', userId)
+    .$asScalar()
+    .$notNull();
 }
 
 const MEMBER = sql`(select ${sql.ref('c.user_id')} from scim_group_members c where ${sql.ref('c.group_id')} = ${sql.ref('g.id')}`;
