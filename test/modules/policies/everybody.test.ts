@@ -1,12 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
+import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import type { Responder } from '#test/kit/staffed_world.ts';
+import type { Responder, StaffedWorld } from '#test/kit/staffed_world.ts';
 import { detailedWorld } from '#test/modules/policies/detailed_world.ts';
 
 const SMS = { channels: ['sms'] } as const;
@@ -65,6 +66,50 @@ test('a person who undoes an acknowledgement is paged again, and those who keep 
   await w.advance({ minutes: 20 });
   expect(w.paged().slice(before)).toEqual(['Anna']);
   expect(await answer(acknowledgeIncident, anna)).toMatchObject({ status: 'acknowledged' });
+});
+
+/** Lets the person acknowledge while the first page is on its way: by then the pager reads the person's role. */
+function acknowledgeWhileSending({ expectOk }: StaffedWorld, incidentId: string, { key }: Responder): void {
+  const { findRole } = PeopleStore.prototype;
+  const sending = vi.spyOn(PeopleStore.prototype, 'findRole');
+  onTestFinished(() => sending.mockRestore());
+  sending.mockImplementationOnce(async function (this: PeopleStore, ...asked) {
+    await expectOk('acknowledge_incident', { incidentId }, { key });
+    return await findRole.apply(this, asked);
+  });
+}
+
+test('a page that the provider refuses for now is not tried again once its person has acknowledged', async () => {
+  const w = await detailedWorld();
+  const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
+  const both = { ...SMS, targetUserIds: [anna.userId, bram.userId] };
+  const alert = await w.alertBy([{ afterMinutes: 0, ...both, needsEverybody: true }]);
+  for (const { phone } of [anna, bram]) w.phone.addFault({ kind: 'http_error', status: 503, number: phone, times: 1 });
+  const incidentId = await alert.trigger();
+  acknowledgeWhileSending(w, incidentId, anna);
+  await w.runUntilIdle();
+  await w.advance({ minutes: 5 });
+  expect(w.paged()).toEqual(['Bram']);
+  const { notifications } = await w.expectOk('get_incident', { incidentId });
+  expect(notifications).toContainEqual(
+    expect.objectContaining({ userId: anna.userId, status: 'cancelled', reason: 'acknowledged' }),
+  );
+});
+
+test('a page that fails after its person has acknowledged does not bring the next step forward', async () => {
+  const w = await detailedWorld();
+  const [anna, bram, dirk] = [await w.person('Anna'), await w.person('Bram'), await w.person('Dirk')];
+  const alert = await w.alertBy([
+    { afterMinutes: 0, ...SMS, targetUserIds: [anna.userId, bram.userId], needsEverybody: true },
+    { afterMinutes: 10, ...SMS, targetUserIds: [dirk.userId] },
+  ]);
+  w.phone.addFault({ kind: 'undelivered', errorCode: 30_003, number: anna.phone });
+  const incidentId = await alert.trigger();
+  acknowledgeWhileSending(w, incidentId, anna);
+  await w.advance({ minutes: 9 });
+  expect(w.paged()).not.toContain('Dirk');
+  await w.advance({ minutes: 1 });
+  expect(w.paged()).toContain('Dirk');
 });
 
 /** Anna and Bram are paged and both must acknowledge; Dirk is paged after 8 minutes, and Chloe is in the team. */

@@ -124,7 +124,7 @@ async function recordPageEvents(
   );
 }
 
-/** Writes failed pages to the timelines, and skips everybody who has no channel left in the step. */
+/** Writes failed pages to the timelines, and skips everybody who has no channel left in the step and has not answered. */
 async function recordFailures(
   unit: UnitOfWork,
   incidents: ReadonlyMap<string, IncidentRow>,
@@ -144,7 +144,10 @@ async function recordFailures(
   const statuses = Map.groupBy(await stores.notifications.listStatuses(pages.map(({ page }) => page)), personInStep);
   for (const { page, incident, stepIndex } of pages) {
     const pageStatuses = statuses.get(personInStep({ ...page, stepIndex })) ?? [];
-    if (incident.status !== 'triggered' || !hasNoChannelLeft(pageStatuses.map(({ status }) => status))) continue;
+    const hasAnswered =
+      incident.status !== 'triggered' ||
+      incident.acknowledgements?.some(({ userId }) => userId === page.userId) === true;
+    if (hasAnswered || !hasNoChannelLeft(pageStatuses.map(({ status }) => status))) continue;
     await skipUnreachablePerson(unit, incident, stepIndex, page.userId);
   }
 }

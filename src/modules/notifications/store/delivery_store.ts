@@ -1,5 +1,5 @@
 import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
-import { expressionBuilder, sql } from 'kysely';
+import { type Expression, expressionBuilder, sql } from 'kysely';
 
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { ChannelHistory } from '#modules/contacts/decide/reachability.ts';
@@ -162,7 +162,10 @@ export class DeliveryStore extends PostgresStore {
     return { unclaimed: providerIds.filter((providerId) => !owned.has(providerId)), othersUncertain: others.count };
   }
 
-  /** Queues the message again, and those that it stands for; pages of incidents that are settled by now are cancelled. */
+  /**
+   * Queues the message again, and those that it stands for; pages of incidents that are settled by now, or that their
+   * person has acknowledged, are cancelled.
+   */
   async markForRetry(
     notificationId: Id<'notification'>,
     reason: string,
@@ -189,12 +192,18 @@ export class DeliveryStore extends PostgresStore {
     await db
       .updateTable('notifications as n')
       .from('incidents as i')
-      .set(({ ref }) => ({ status: 'cancelled', reason: ref('i.status'), due_at: null }))
+      .set((eb) => ({
+        status: 'cancelled',
+        reason: eb.case().when('i.status', '=', 'triggered').then('acknowledged').else(eb.ref('i.status')).end(),
+        due_at: null,
+      }))
       .where(({ eb, or }) => or([eb('n.id', '=', notificationId), eb('n.digest_id', '=', notificationId)]))
       .where('n.status', '=', 'queued')
       .where('n.kind', '=', 'page')
       .whereRef('i.id', '=', 'n.incident_id')
-      .where('i.status', '<>', 'triggered')
+      .where((eb) =>
+        eb.or([eb('i.status', '<>', 'triggered'), hasAcknowledged(eb.ref('i.acknowledgements'), eb.ref('n.user_id'))]),
+      )
       .execute();
   }
 
@@ -280,4 +289,12 @@ export class DeliveryStore extends PostgresStore {
       .select(['c.channel', 'good.at as lastSucceededAt', 'bad.at as lastFailedAt', 'bad.reason as lastFailure'])
       .execute();
   }
+}
+
+/** Whether the person is among those who have acknowledged for themselves. */
+function hasAcknowledged(acknowledgements: Expression<object | null>, userId: Expression<string>) {
+  return sql<boolean>`exists (
+    select from json_array_elements(${acknowledgements}) as entry
+    where entry.value->>'userId' = ${userId}
+  )`;
 }
