@@ -82,10 +82,10 @@ function sender() {
       take(finish(decodePrometheusWrite(body, type, NOW, limits)));
     },
     overlapping: () => overlapping,
-    /** A process that receives what is sent from now on, and knows of earlier ones what is stored. */
-    startAnew: () => {
+    /** A process that receives what is sent from now on, and knows of earlier ones which series they found shared. */
+    startAnew: (shared: readonly string[] = []) => {
       limits = freshLimits();
-      limits.starts.addShared([seriesKey('jobs', [])]);
+      limits.starts.addShared(shared.map((name) => seriesKey(name, [])));
     },
     samples: (name: string) =>
       [...series]
@@ -173,10 +173,37 @@ test('two processes of before this one was started go on, and what they had coun
   };
   for (const number of [0, 1, 2]) round(number);
   const before = grown('jobs');
-  startAnew();
+  startAnew(['jobs']);
   for (const number of [3, 4, 5]) round(number);
   // Two less than all: of the first sample of each it is not known what it grew by.
   expect(grown('jobs') - before).toBe(4);
+});
+
+// As the Collector's receiver of Prometheus metrics does by default, opentelemetry-collector-contrib #43656.
+test.each([
+  ['once it is started anew', (startAnew: () => void) => startAnew()],
+  ['while it runs', () => {}],
+])('a process keeps the first sample where the start is its time, %s', (_when, startAnew) => {
+  const { sum, histogram, grown, samples, ...receiver } = sender();
+  const send = (startAt: number, at: number, value: number): void => {
+    sum(startAt, at, value);
+    histogram(startAt, at, {
+      scale: 3,
+      count: String(value),
+      sum: 1,
+      positive: { offset: 4, bucketCounts: [String(value)] },
+    });
+  };
+  const [first, second] = [NOW_MS - 200 * SECOND, NOW_MS - 100 * SECOND];
+  send(first, first, 1000);
+  send(first, first + 30 * SECOND, 1010);
+  startAnew(receiver.startAnew);
+  send(first, first + 60 * SECOND, 1020);
+  send(second, second, 1030);
+  startAnew(receiver.startAnew);
+  send(second, second + 30 * SECOND, 1040);
+  expect(['jobs', 'pay_count', 'pay_bucket'].map((name) => grown(name))).toEqual([40, 40, 40]);
+  expect(samples('jobs')).toEqual([1000, 1010, 1020, 1030, 1040]);
 });
 
 test('a start that a sender computes from its uptime anew is the start of one process', () => {

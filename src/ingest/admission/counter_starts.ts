@@ -61,9 +61,7 @@ export class CounterStarts {
     const isCurrent = current?.startAt === sample.startAt;
     const earlier = others.length === 0 || isCurrent ? null : earlierOf(others, sample);
     const base = baseOf(sample, current, earlier, others.length > 0 || this.#shared.isShared(key));
-    // A start takes the place of no sample: a series has one point at a time.
-    const startAt = sample.startAt + (sample.startAt === current?.at ? 1 : 0);
-    if (base.kind === 'start') this.#add(seriesIndex, startAt, 0, sample.at);
+    if (base.kind === 'start') this.#addStart(seriesIndex, sample, current);
     else if (base.kind === 'value') {
       this.#add(seriesIndex, sample.at - 1, base.value, sample.at);
       if (base.isOverlap) this.overlaps += 1;
@@ -114,7 +112,8 @@ export class CounterStarts {
       this.#added.set(key, { ...sample, startAt: Number.isNaN(startAt) ? at : startAt });
       return;
     }
-    const earlierStart = this.#currentOf(key)?.startAt ?? Number.NaN;
+    const current = this.#currentOf(key);
+    const earlierStart = current?.startAt ?? Number.NaN;
     if (Number.isNaN(startAt)) {
       if (!Number.isNaN(earlierStart)) return;
       this.#added.set(key, { ...sample, startAt: Number.isNaN(lastAt) ? at : lastAt });
@@ -123,7 +122,19 @@ export class CounterStarts {
     }
     if (earlierStart >= startAt) return;
     this.#added.set(key, sample);
-    this.#add(seriesIndex, lastAt > startAt ? lastAt : startAt, 0, at);
+    if (lastAt > startAt) this.#add(seriesIndex, lastAt, 0, at);
+    else this.#addStart(seriesIndex, sample, current);
+  }
+
+  /**
+   * Adds the start of a sample. A series has one point at a time, and a process that knows nothing of earlier samples
+   * adds the start again: it is stored a millisecond later, as many senders give the time of the first sample as the
+   * start. What such a sample had counted is stored behind that start.
+   */
+  #addStart(seriesIndex: number, { startAt, at, value }: CounterWriter, current: CounterWriter | null): void {
+    this.#add(seriesIndex, startAt + 1 < at ? startAt + 1 : startAt, 0, at);
+    const isFirst = isAtStart({ startAt, at }) && (current === null || !isAtStart(current));
+    if (isFirst) this.#batch.add(seriesIndex, startAt + 2, value, 'start');
   }
 
   /** A start at the time of the sample itself stands for an unknown one. */
@@ -142,6 +153,11 @@ export class CounterStarts {
   #currentOf(key: bigint): CounterWriter | null {
     return this.#added.current(key) ?? this.#shared.current(key);
   }
+}
+
+/** Whether a sample is so close to its start that the start cannot be stored behind its own time and before the sample. */
+function isAtStart({ startAt, at }: Pick<CounterWriter, 'startAt' | 'at'>): boolean {
+  return at === startAt || at === startAt + 1;
 }
 
 /** An export as the sample of a writer, which is what it has counted. */
