@@ -33,6 +33,7 @@ import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/click
 import { deleteRows } from '#storage/clickhouse/expired_rows.ts';
 import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
+import { insertSlices } from '#storage/postgres/store.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { groupExceptions } from '#storage/queue/jobs.ts';
 import type { WaitingJob } from '#storage/queue/pending_jobs.ts';
@@ -257,7 +258,7 @@ async function finishRestore(address: DatabaseAddress, restored: Restored): Prom
       const { manifest, snapshotAt, jobs, spooled } = restored;
       await stores.outbox.insert(jobs, now);
       const events = spooled.map((job) => ({ jobId: newId('job'), ...job }));
-      if (events.length > 0) await stores.durableJobs.insert(groupExceptions.name, events, now);
+      for (const slice of insertSlices(events)) await stores.durableJobs.insert(groupExceptions.name, slice, now);
       await stores.restorations.insert(manifest.id, Temporal.Instant.from(snapshotAt), now);
       for (const { id: orgId } of await stores.people.listOrganizations()) {
         const after = { backup: manifest.id, snapshotAt };

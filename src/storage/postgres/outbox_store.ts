@@ -1,5 +1,5 @@
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
+import { anyOf, columns, insertSlices, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { OutboxEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** A job that must be enqueued because a change was committed. */
@@ -11,16 +11,15 @@ export class OutboxStore extends PostgresStore {
     entries: readonly Pick<OutboxEntry, 'jobName' | 'payload' | 'runAt'>[],
     now: Temporal.Instant,
   ): Promise<number[]> {
-    if (entries.length === 0) return [];
-    const inserted = await this.insertInto('outbox')
-      .values(
-        entries.map(({ jobName, payload, runAt }) =>
-          toColumns(OutboxEntity, { jobName, payload, runAt, createdAt: now }),
-        ),
-      )
-      .returning('id')
-      .execute();
-    return inserted.map(({ id }) => id);
+    const rows = entries.map(({ jobName, payload, runAt }) =>
+      toColumns(OutboxEntity, { jobName, payload, runAt, createdAt: now }),
+    );
+    const ids: number[] = [];
+    for (const slice of insertSlices(rows)) {
+      const inserted = await this.insertInto('outbox').values(slice).returning('id').execute();
+      for (const { id } of inserted) ids.push(id);
+    }
+    return ids;
   }
 
   async hasAny(): Promise<boolean> {

@@ -120,6 +120,15 @@ export function json<T>(value: T): Json<T> {
   return JSON.stringify(value) as Json<T>;
 }
 
+/** A statement takes 65,535 parameters: one for each value of each row that it inserts. */
+const ROWS_AT_ONCE = 500;
+
+/** Returns the rows in slices, each of which fits into one `values` whatever columns they have; none for no rows. */
+export function insertSlices<R>(rows: readonly R[]): R[][] {
+  const count = Math.ceil(rows.length / ROWS_AT_ONCE);
+  return Array.from({ length: count }, (_, nth) => rows.slice(nth * ROWS_AT_ONCE, (nth + 1) * ROWS_AT_ONCE));
+}
+
 /**
  * Builds the operand of `where(column, '=', anyOf(values))`: one parameter however many values there are. An empty list
  * matches nothing.

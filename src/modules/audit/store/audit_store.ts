@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, field, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
+import { anyOf, columns, field, insertSlices, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { type AuditHeadEntity, AuditLinkEntity, AuditLogEntity } from '#storage/postgres/entities/audit.ts';
 
 /** One line of the audit log. `before` and `after` hold no secrets. */
@@ -18,9 +18,6 @@ export const CREDENTIALS_SHOWN = { credentials: 'shown' } as const;
 /** Actor of a change, and how it came in. */
 export type AuditedBy = Pick<AuditEntry, 'actor' | 'via' | 'origin'>;
 
-/** A statement has no room for the values of very many. */
-const APPENDED_AT_ONCE = 1_000;
-
 /** Append-only; the table itself refuses updates. */
 export class AuditStore extends PostgresStore {
   async append(entry: AuditEntry, now: Temporal.Instant): Promise<void> {
@@ -29,12 +26,10 @@ export class AuditStore extends PostgresStore {
 
   /** Appends the entries in the order given. */
   async appendAll(entries: readonly AuditEntry[], now: Temporal.Instant): Promise<void> {
-    for (let from = 0; from < entries.length; from += APPENDED_AT_ONCE) {
-      const rows = entries.slice(from, from + APPENDED_AT_ONCE).map(({ origin: { address, requestId }, ...entry }) => {
-        return toColumns(AuditLogEntity, { id: newId('audit'), at: now, ...entry, address, requestId });
-      });
-      await this.insertInto('audit_log').values(rows).execute();
-    }
+    const rows = entries.map(({ origin: { address, requestId }, ...entry }) =>
+      toColumns(AuditLogEntity, { id: newId('audit'), at: now, ...entry, address, requestId }),
+    );
+    for (const slice of insertSlices(rows)) await this.insertInto('audit_log').values(slice).execute();
   }
 }
 

@@ -13,6 +13,7 @@ import {
   columns,
   daysBefore,
   holdLock,
+  insertSlices,
   json,
   PostgresStore,
   prepared,
@@ -62,9 +63,6 @@ interface IncidentTimers {
   readonly id: Id<'incident'>;
   readonly timers: readonly PlannedStep[];
 }
-
-/** A statement has no room for the values of very many. */
-const OPENED_AT_ONCE = 500;
 
 type WithService = Tables & { i: Tables['incidents']; s: Tables['services'] };
 
@@ -123,20 +121,17 @@ export class IncidentStore extends PostgresStore {
     const times = { triggeredAt: now, countedAt: now, createdAt: now, updatedAt: now };
     const wanted = opening.map((incident) => ({ ...incident, id: newId('incident') }));
     const inserted = new Set<string>();
-    for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      const rows = await this.insertInto('incidents')
-        .values(
-          wanted
-            .slice(from, from + OPENED_AT_ONCE)
-            .map(({ id, traceparent, incident: { details, ...incident } }) => ({
-              ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
-              details: json({ ...details }),
-            })),
-        )
+    const rows = wanted.map(({ id, traceparent, incident: { details, ...incident } }) => ({
+      ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
+      details: json({ ...details }),
+    }));
+    for (const slice of insertSlices(rows)) {
+      const made = await this.insertInto('incidents')
+        .values(slice)
         .onConflict((conflict) => conflict.column('dedup_key').where('status', '<>', sql.lit('resolved')).doNothing())
         .returning('id')
         .execute();
-      for (const { id } of rows) inserted.add(id);
+      for (const { id } of made) inserted.add(id);
     }
     const [opened, others] = [
       wanted.filter(({ id }) => inserted.has(id)),

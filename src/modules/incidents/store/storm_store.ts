@@ -1,7 +1,16 @@
 import type { CauseKind } from '#modules/incidents/decide/incident_limit.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, holdLocks, PostgresStore, type Row, rowsOf, toColumns } from '#storage/postgres/store.ts';
+import {
+  anyOf,
+  columns,
+  holdLocks,
+  insertSlices,
+  PostgresStore,
+  type Row,
+  rowsOf,
+  toColumns,
+} from '#storage/postgres/store.ts';
 import { IncidentEntity, IncidentMemberEntity } from '#storage/postgres/entities/incidents.ts';
 
 /** Member that would have opened an incident of its own. */
@@ -139,25 +148,26 @@ export class StormStore extends PostgresStore {
     members: readonly NewMember[],
     now: Temporal.Instant,
   ): Promise<void> {
-    if (members.length === 0) return;
     const rows = members.map(({ dedupKey, ruleId, exceptionGroupId, title, severity }) => {
       const member = { dedupKey, ruleId, exceptionGroupId, title, severity };
       return toColumns(IncidentMemberEntity, { incidentId, serviceId, kind, ...member, joinedAt: now, countedAt: now });
     });
-    await this.insertInto('incident_members')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['incident_id', 'dedup_key'])
-          .doUpdateSet(({ eb }) => ({
-            ended_at: null,
-            clear_since: null,
-            counted_at: now,
-            joined_at: now,
-            occurrences: eb('incident_members.occurrences', '+', 1),
-          })),
-      )
-      .execute();
+    for (const slice of insertSlices(rows)) {
+      await this.insertInto('incident_members')
+        .values(slice)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['incident_id', 'dedup_key'])
+            .doUpdateSet(({ eb }) => ({
+              ended_at: null,
+              clear_since: null,
+              counted_at: now,
+              joined_at: now,
+              occurrences: eb('incident_members.occurrences', '+', 1),
+            })),
+        )
+        .execute();
+    }
   }
 
   async count(incidentId: Id<'incident'>): Promise<number> {

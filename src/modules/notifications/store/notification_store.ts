@@ -6,7 +6,15 @@ import type { NotificationStatus } from '#modules/policies/decide/recipients.ts'
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { currentSpan } from '#kernel/tracing.ts';
-import { anyOf, holdLock, PostgresStore, prepared, toColumns, type Values } from '#storage/postgres/store.ts';
+import {
+  anyOf,
+  holdLock,
+  insertSlices,
+  PostgresStore,
+  prepared,
+  toColumns,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
 import { NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
 
@@ -59,7 +67,6 @@ export class NotificationStore extends PostgresStore {
     now: Temporal.Instant,
     dueAt: Temporal.Instant = now,
   ): Promise<Id<'notification'>[]> {
-    if (entries.length === 0) return [];
     const rows = entries.map(({ news = null, proposalId = null, ...entry }) =>
       toColumns(NotificationEntity, {
         id: newId('notification'),
@@ -72,17 +79,21 @@ export class NotificationStore extends PostgresStore {
         updatedAt: now,
       }),
     );
-    const inserted = await this.insertInto('notifications')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['incident_id', 'step_index', 'user_id', 'channel'])
-          .where('kind', '=', sql.lit('page'))
-          .doNothing(),
-      )
-      .returning('id')
-      .execute();
-    return inserted.map(({ id }) => id);
+    const ids: Id<'notification'>[] = [];
+    for (const slice of insertSlices(rows)) {
+      const inserted = await this.insertInto('notifications')
+        .values(slice)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['incident_id', 'step_index', 'user_id', 'channel'])
+            .where('kind', '=', sql.lit('page'))
+            .doNothing(),
+        )
+        .returning('id')
+        .execute();
+      for (const { id } of inserted) ids.push(id);
+    }
+    return ids;
   }
 
   /** The newest so many of an incident, oldest first. */

@@ -4,7 +4,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { DELIVERY_HOURS, type DeliveryStatus } from '#modules/places/decide/delivery.ts';
-import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
+import { columns, insertSlices, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { PlaceDeliveryEntity } from '#storage/postgres/entities/places.ts';
 
 export type PlaceDeliveryRow = Row<typeof PlaceDeliveryEntity>;
@@ -30,20 +30,22 @@ export interface AnnouncedEntry {
 export class PlaceDeliveryStore extends PostgresStore {
   /** Inserts deliveries that are due at once; what a place has been told of already is left out. */
   async insert(deliveries: readonly NewDelivery[], now: Temporal.Instant): Promise<number> {
-    if (deliveries.length === 0) return 0;
     const expiresAt = now.add({ hours: DELIVERY_HOURS });
-    const inserted = await this.insertInto('place_deliveries')
-      .values(
-        deliveries.map((delivery) => ({
-          ...toColumns(PlaceDeliveryEntity, { id: newId('delivery'), ...delivery, status: 'waiting' }),
-          due_at: now,
-          expires_at: expiresAt,
-          created_at: now,
-        })),
-      )
-      .onConflict((conflict) => conflict.columns(['place_id', 'source']).doNothing())
-      .execute();
-    return rowsChanged(inserted);
+    const rows = deliveries.map((delivery) => ({
+      ...toColumns(PlaceDeliveryEntity, { id: newId('delivery'), ...delivery, status: 'waiting' }),
+      due_at: now,
+      expires_at: expiresAt,
+      created_at: now,
+    }));
+    let count = 0;
+    for (const slice of insertSlices(rows)) {
+      const inserted = await this.insertInto('place_deliveries')
+        .values(slice)
+        .onConflict((conflict) => conflict.columns(['place_id', 'source']).doNothing())
+        .execute();
+      count += rowsChanged(inserted);
+    }
+    return count;
   }
 
   /** The oldest delivery of a place that is due. */

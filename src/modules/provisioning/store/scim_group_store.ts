@@ -7,7 +7,7 @@ import { type Compared, conditionOf, orderOf, type Page } from '#modules/provisi
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, PostgresStore, type Row, rowsOf, toColumns } from '#storage/postgres/store.ts';
+import { anyOf, columns, insertSlices, PostgresStore, type Row, rowsOf, toColumns } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 import { TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { ScimGroupEntity } from '#storage/postgres/entities/people.ts';
@@ -36,8 +36,6 @@ export interface SuspendedMember {
   readonly mapped: readonly ProvisionedRole[];
   readonly keptTeams: readonly Id<'team'>[];
 }
-
-const ROWS_AT_ONCE = 1_000;
 
 /** Stores the groups of the identity providers and what owners have mapped them to. */
 export class ScimGroupStore extends PostgresStore {
@@ -234,14 +232,12 @@ export class ScimGroupStore extends PostgresStore {
       .select(({ fn }) => fn.max<number | null>('sort_order').as('last'))
       .where('team_id', '=', teamId)
       .executeTakeFirstOrThrow();
-    for (let from = 0; from < joining.length; from += ROWS_AT_ONCE) {
-      const rows = joining.slice(from, from + ROWS_AT_ONCE).map((contact, index) => {
-        const sortOrder = Math.min((last ?? -1) + 1 + from + index, Number.MAX_SAFE_INTEGER);
-        const times = { createdAt: now, updatedAt: now };
-        return toColumns(TeamMemberEntity, { id: newId('member'), orgId, teamId, ...contact, sortOrder, ...times });
-      });
-      await db.insertInto('team_members').values(rows).execute();
-    }
+    const rows = joining.map((contact, index) => {
+      const sortOrder = Math.min((last ?? -1) + 1 + index, Number.MAX_SAFE_INTEGER);
+      const times = { createdAt: now, updatedAt: now };
+      return toColumns(TeamMemberEntity, { id: newId('member'), orgId, teamId, ...contact, sortOrder, ...times });
+    });
+    for (const slice of insertSlices(rows)) await db.insertInto('team_members').values(slice).execute();
     return joining.map(({ userId }) => userId);
   }
 
