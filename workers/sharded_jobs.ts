@@ -27,8 +27,8 @@ interface ShardingRuntime {
 /** Knowledge of a process about the others of its role. */
 export interface RoleMembership extends Ticker {
   /**
-   * Whether this process is to do now what one of the role does every so often: in each period it is another's turn. A
-   * process that is alone, or knows of no other yet, always is.
+   * Whether this process should do periodic work with this period now. In each period one process of the role is chosen;
+   * a process that knows of no other is always chosen.
    */
   isLeader(everyMs: number): boolean;
 }
@@ -121,7 +121,7 @@ function runIfDue(runtime: ShardingRuntime, state: State, members: readonly stri
   const { work, beganAt } = state;
   if (state.running !== null) return;
   const sinceMs = beganAt === null ? Infinity : now.epochMilliseconds - beganAt.epochMilliseconds;
-  // Half a second early is enough: otherwise looking once a second would make every period a second longer. A time ahead
+  // Half a second early is enough: otherwise looking every half second would make every period that much longer. A time ahead
   // was before the clock was set back.
   const isTime = sinceMs < 0 || sinceMs >= work.everySeconds * 1_000 - 500;
   if (!isTime && state.failingSince === null && state.members === members.join(' ')) return;

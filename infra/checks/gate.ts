@@ -12,7 +12,7 @@ refuseArguments(
 
 const isNoTest = (name: string, script: string): Check => ({ name, script, isTests: false, minutesMax: null });
 
-/** They wait for nothing: what they leave of the processors is for the tests. */
+/** Static checks. They run beside the tests, which get the rest of the processors. */
 const STATIC: readonly Check[] = [
   isNoTest('unused', 'check:unused'),
   isNoTest('licences', 'check:licences'),

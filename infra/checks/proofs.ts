@@ -65,7 +65,8 @@ const PROOFS: readonly Proof[] = [
     script: 'check:properties',
     isTests: true,
     minutesMax: 60,
-    provesFolders: 'src/modules/*/decide, src/actions, src/entry/http, src/ingest/protocols, src/storage/clickhouse',
+    provesFolders:
+      'src/modules/*/decide, src/actions, src/entry/http, src/entry/backup, src/ingest/protocols, src/storage/clickhouse',
   },
   {
     name: 'mutants',

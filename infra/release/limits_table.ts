@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { LimitSetting } from '#kernel/limit_setting.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 
-const HEAD = '| setting | default | what it bounds | who reaches it |\n|---|---|---|---|\n';
-const TABLE = /\| setting \| default \| what it bounds \| who reaches it \|\n(?:\|.*\n)+/;
+const HEAD = '| setting | default | what it bounds | what then happens |\n|---|---|---|---|\n';
+const TABLE = /\| setting \| default \| what it bounds \| what then happens \|\n(?:\|.*\n)+/;
 
 export const SECURITY_GUIDE = path.resolve(import.meta.dirname, '../../src/docs/security.md');
 

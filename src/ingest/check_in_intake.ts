@@ -59,8 +59,8 @@ export class CheckInIntake {
   }
 
   /**
-   * Returns once all are stored durably: what is wrong with them, for their sender, which is nothing but for the schedule of
-   * one that is taken nevertheless, or for one that is not taken. Those are counted.
+   * Stores the check-ins durably, then returns the faults to tell the sender: an unreadable schedule (the check-in is taken
+   * all the same), or why a check-in was refused. Faults are counted.
    */
   async accept(
     owner: Owner,

@@ -46,7 +46,7 @@ export interface MetricProtocol {
   readonly path: string;
   /** Limit on the size of a body, both as received and once inflated. */
   readonly bodyBytesMax: number;
-  /** Content encodings that belong to the protocol, which `decode` undoes; of a request that names none, too. */
+  /** Content encoding that is part of the protocol: `decode` removes it. Also assumed for a request that names none. */
   readonly ownEncoding?: string;
   /** Decodes bodies in other encodings like `decode`, once these are undone. */
   readonly decodeInflated?: MetricProtocol['decode'];

@@ -38,9 +38,9 @@ export class RefusedBytes {
   }
 
   /**
-   * Unpacks a body, which tells what it has unpacked, and counts that unless the result has brought something. Once a
-   * sender has had too much unpacked for nothing, `count` throws `rate_limited` beyond what is free of each body: a usual
-   * one is still taken.
+   * Runs `unpack`, which reports unpacked bytes by `count`. They count against the sender unless the result was of use.
+   * Once a sender has used up its limit, `count` throws `rate_limited` for what goes beyond the free part of a body, so
+   * bodies of usual size are still taken.
    */
   async watch<Result>(
     { serviceId, ip }: BodySender,

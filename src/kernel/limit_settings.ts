@@ -77,7 +77,7 @@ const OF_PROCESS = {
   ),
   bodyGraceSeconds: limit(
     { variable: 'LIMIT_SLOW_BODY_SECONDS', fallback: 20, unit: 's', maximum: 3_600 },
-    'after so long a body must arrive at `LIMIT_SLOW_BODY_BYTES_PER_SECOND`',
+    'after this time a body must keep arriving at `LIMIT_SLOW_BODY_BYTES_PER_SECOND` at least',
     '408',
   ),
   bodyBytesPerSecondMin: limit(
@@ -87,7 +87,7 @@ const OF_PROCESS = {
   ),
   bodyPieceBytesMin: limit(
     { variable: 'LIMIT_BODY_PIECE_BYTES', fallback: 16, unit: 'bytes', maximum: 4_096 },
-    'of the pieces that a body comes in, as chunks of HTTP, so many bytes on average at least, from the 257th on',
+    'smallest average size of the pieces (HTTP chunks) of a body, from the 257th piece on',
     '400, and the connection is closed',
   ),
   unreadKilobytes: limit(

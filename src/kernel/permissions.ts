@@ -15,7 +15,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 /**
  * Permissions for the console's own operations if none of the contract covers them: to be a member, or to be an owner
- * or admin. Only people signed in to the console hold them; no API key and no connected app ever does.
+ * or admin. Only people signed in to the console and the command line hold them; no API key and no connected app ever does.
  */
 export type ConsolePermission = 'organization:view' | 'organization:manage';
 

@@ -5,7 +5,7 @@ export { Temporal };
 
 type Instant = Temporal.Instant;
 
-/** Source of `now`. Production reads the machine's clock, tests move their own. */
+/** Source of `now`. Processes read the clock of the database, tests move their own. */
 export interface Clock {
   now(): Instant;
   /** Factor by which others may take longer to answer than in production: tests share a busy machine. Absent: 1. */

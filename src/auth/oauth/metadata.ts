@@ -38,7 +38,7 @@ export function authorizationServerMetadata(issuer: string): object {
   };
 }
 
-/** Returns that metadata with the fields that OpenID Connect requires. No token is issued that identifies a person. */
+/** Returns `authorizationServerMetadata` with the fields that OpenID Connect requires. No ID token is ever issued. */
 export function openIdMetadata(issuer: string): object {
   return {
     ...authorizationServerMetadata(issuer),

@@ -5,7 +5,7 @@ export type {}; // eslint-disable-line unicorn/require-module-specifiers -- else
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** Payload that src/notify/channels/push/text.ts makes. */
+/** Payload that `pushText` of src/notify/channels/push/sender.ts makes. */
 interface PushText {
   readonly title: string;
   readonly body: string;

@@ -244,7 +244,7 @@ export type Entry =
 
 const PIECE_BYTES = 1024 * 1024;
 const HEADER_BYTES_MAX = 1024 * 1024;
-/** Brotli level 1: takes half the time of the default level, and the result is hardly larger. */
+/** Level 1 of zstd: takes half the time of the default level, and the result is hardly larger. */
 const LEVEL = { params: { 100: 1 } };
 
 /** Writes entries one after another. */

@@ -22,7 +22,7 @@ export type LedgerEntry = Pick<Row<typeof BillingPeriodEntity>, (typeof ENTRY)[n
   readonly periodId: Id<'period'>;
 };
 
-/** The same with whose it is, under the name that the service had. */
+/** A ledger entry and its service, under the name that the service had then. */
 export type LedgerLine = LedgerEntry & Pick<Row<typeof BillingPeriodEntity>, 'serviceId' | 'serviceName'>;
 
 /** Sums of all periods that began in a month. */

@@ -37,7 +37,7 @@ const COUNTED_MAX = 1_000_000_000;
 /**
  * Opens the incidents of rules that fire, in the caller's transaction, or counts another occurrence of an open one.
  * Above the limit of a service they join a storm: one incident for all of them, which pages by the same policy. The
- * limit is counted separately for metrics and for exceptions, so that a flood of one cannot hide the other. Returns the
+ * limit is counted separately for each kind of cause, so that a flood of one cannot hide another. Returns the
  * keys of those that were open before.
  */
 export async function openIncidents(

@@ -67,8 +67,8 @@ export interface Database {
   /** A session outside any transaction, for reads. */
   session(): Session;
   /**
-   * The same for one request: statements that it runs at the same time share a connection and are sent together, which takes
-   * half the processor time of a connection each, in this process and in the server.
+   * A session for one request, outside any transaction. Statements that it runs at the same time share one connection and
+   * are sent together, which takes half the processor time here and in the server.
    */
   pipelined(): Session;
   /** Commits what `work` did when it returns, undoes all of it when it throws. */

@@ -203,7 +203,7 @@ export function toRecords<V extends Readonly<Record<string, unknown>>>(rows: rea
   return wellFormedJson(records) as Records<V>;
 }
 
-/** The same for rows of an entity: one parameter, however many rows and columns there are. */
+/** Returns rows of an entity, written by `toRecords`, as a table to select from: one parameter, however many rows and columns. */
 export function recordsOf<A extends string, E extends EntitySchemaWithMeta, V extends Partial<Row<E>>>(
   alias: A,
   entity: E,
@@ -228,7 +228,7 @@ export function rowsChanged([result]: readonly (InsertResult | UpdateResult | De
   return Number(result instanceof DeleteResult ? result.numDeletedRows : result.numUpdatedRows);
 }
 
-/** The same beside others who share it: it keeps out who holds the lock alone. */
+/** Takes the lock of this name in shared mode until the transaction ends; waits for whoever holds it alone (`holdLock`). */
 export async function shareLock({ db }: Pick<Session, 'db'>, name: string): Promise<void> {
   await lock(db, 'pg_advisory_xact_lock_shared', name);
 }

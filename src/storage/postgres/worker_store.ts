@@ -77,7 +77,8 @@ const RENEW = prepared((db, { works, left, member, now, aliveUntil, aliveMax, go
 /** Stores which processes are alive and share which work. */
 export class WorkerStore extends PostgresStore {
   /**
-   * Says that the member is alive and takes part in these works, and in no others; returns who else does in any of both.
+   * Records that the member is alive, takes part in `works` and has left `left`. Returns the other living members of all
+   * of these.
    */
   async renew(
     { works, left }: { readonly works: readonly string[]; readonly left: readonly string[] },

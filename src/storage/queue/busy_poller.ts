@@ -28,9 +28,9 @@ const AWAY_MS = 250;
 const ROUNDING_MS = 2;
 
 /**
- * Polls for jobs: after a job a process looks for the next ones by itself for a while. Meanwhile nobody who adds jobs
- * wakes anybody, and all jobs of a kind come to this one process: so many processes on either side make neither more
- * wake-ups nor smaller batches. If it has no room for all, it wakes others.
+ * Looks for further jobs by itself for a while after each job. Meanwhile nobody who adds jobs has to wake a worker, and
+ * all jobs of a kind come to this process: more senders or workers cause neither more wake-ups nor smaller batches. When
+ * it has no room, it wakes others.
  */
 export class BusyPoller {
   readonly #watched: Watched;

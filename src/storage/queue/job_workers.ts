@@ -8,14 +8,14 @@ import { withTimeout } from '#kernel/promises.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 
 /**
- * Jobs of the queue during which workers died. Jobs of `ingest` only wake a worker; what is done then is counted by the
- * durable jobs. Jobs of `paging` are never quarantined: they only say that a row is due, which the sweep would find without
- * them, and no page is to wait for hours.
+ * Queues whose jobs are quarantined when workers die over them. Jobs of `ingest` only wake a worker: durable jobs count
+ * their own crashes. Jobs of `paging` are never quarantined: a page must not wait for hours, and the sweep would find the
+ * row anyway.
  */
-const COUNTED: ReadonlySet<QueueName> = new Set(['upkeep', 'uploads']);
+const QUARANTINING_QUEUES: ReadonlySet<QueueName> = new Set(['upkeep', 'uploads']);
 
 function crashesWorkers(job: Job, queue: QueueName): boolean {
-  return COUNTED.has(queue) && job.stalledCounter - forgivenStallsOf(job) >= CRASHES_MAX;
+  return QUARANTINING_QUEUES.has(queue) && job.stalledCounter - forgivenStallsOf(job) >= CRASHES_MAX;
 }
 
 /** Delays the job for hours. Then it is run once more, and quarantined again if another worker dies over it. */

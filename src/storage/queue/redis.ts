@@ -76,8 +76,8 @@ interface RedisBehaviour {
 }
 
 /**
- * A connection that owes an answer and says nothing for so long is replaced, and asked again over the new one. After a
- * network that lost packets for a while, TCP tries again only as long after as the network was away.
+ * How long a connection may owe an answer before it is replaced and its commands are sent again. Without this, after
+ * packet loss TCP tries again only after as long a pause as the network was away.
  */
 export interface RedisSilence {
   /** Longer than any command takes that does not wait for something. */

@@ -29,7 +29,7 @@ export function inOrder(samples: readonly Sample[]): readonly Sample[] {
 
 /**
  * Returns the growth of a counter from sample to sample; `ordered` is what `inOrder` gave. A value far below the one
- * before it is a reset: the counter began again at 0 and grew to what it is (`counter_growth.ts`). The first sample is
+ * before it is a reset: the counter began again at 0 and grew to what it is. The first sample is
  * where counting begins and grows by nothing, since what a process counted before it was first seen is not growth of
  * now; Prometheus's `increase` says the same. Unlike it, nothing is extrapolated to the window's edges: the increase of
  * a counter of requests is a whole number, and the increases of adjoining buckets add up to that of both. Stale markers

@@ -114,7 +114,7 @@ export interface ExceptionEvent {
   readonly extra: Json;
   readonly request: Json;
   readonly sdk: { readonly name: string; readonly version: string | null } | null;
-  /** The client's own grouping, empty when it sent none. See fingerprint.ts. */
+  /** The client's own grouping, empty when it sent none. See grouping.ts. */
   readonly fingerprint: readonly string[];
   /** Build of the release; absent if the client did not say, as are the fields below. */
   readonly dist?: string | undefined;

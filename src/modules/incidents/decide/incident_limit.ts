@@ -7,7 +7,7 @@ export const CAUSE_KINDS: readonly CauseKind[] = [...RULE_KIND_NAMES, 'alert'];
 
 export const INCIDENT_KINDS: readonly IncidentKind[] = [...CAUSE_KINDS, 'manual'];
 
-/** Limit on the incidents that a service opens within some minutes, for each kind of rule. Others join a storm. */
+/** Limit on the incidents that a service opens within some minutes, for each kind of cause. Others join a storm. */
 export interface IncidentLimit {
   /** Number of incidents; Infinity for no limit. */
   readonly incidents: number;

@@ -16,7 +16,7 @@ export const id = <K extends Kind>() => p.text().$type<Id<K>>();
 /** A text that is one of a few, or is typed more narrowly for another reason. */
 export const text = <T extends string>() => p.text().$type<T>();
 
-/** A `json` column: what is read is parsed; what is written by a query is passed through `json` of `tables.ts`. */
+/** A `json` column: what is read is parsed; what is written by a query is passed through `json` of `store.ts`. */
 export const jsonColumn = <T>() => p.json().$type<T>();
 
 export const bytes = () => p.type(Buffer).columnType('bytea');
@@ -24,7 +24,7 @@ export const bytes = () => p.type(Buffer).columnType('bytea');
 /** Column of a bigint, none of which holds more than 2^53-1. */
 export const bigint = () => p.bigint('number');
 
-/** A `timestamptz(3)` column. The driver already reads it as an Instant (see `column_parsers.ts`). */
+/** A `timestamptz(3)` column. The driver already reads it as an Instant (see `columnParsers` of `database.ts`). */
 class InstantType extends Type<Temporal.Instant, Temporal.Instant | Date> {
   override convertToDatabaseValue(value: Temporal.Instant): Date {
     return value && toDate(value);
