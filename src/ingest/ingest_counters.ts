@@ -2,12 +2,12 @@ import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
 import { countByReason } from '#ingest/admission/refusals.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Ingested, ItemRefusal, LimitMet } from '#modules/services/decide/ingest_refusal.ts';
+import type { Ingested, ItemRefusal, LimitReached } from '#modules/services/decide/ingest_refusal.ts';
 import type { IngestRefusal } from '#modules/services/store/ingest_counts.ts';
 
 type RefusedItems = { readonly kind: Ingested; readonly reason: ItemRefusal; readonly serviceId: Id<'service'> };
 
-type Notices = { readonly kind: Ingested; readonly reason: LimitMet; readonly serviceId: Id<'service'> };
+type Notices = { readonly kind: Ingested; readonly reason: LimitReached; readonly serviceId: Id<'service'> };
 
 type RefusedRequests = { readonly kind: Ingested; readonly code: ErrorCode; readonly serviceId: Id<'service'> };
 

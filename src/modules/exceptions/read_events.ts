@@ -5,7 +5,7 @@ import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
-import { FairThreads } from '#kernel/threads/fair_threads.ts';
+import { FairTurns } from '#kernel/threads/fair_turns.ts';
 
 /** Time limits for reading and grouping the content of senders, and the function that groups. */
 export interface Reading {
@@ -17,7 +17,7 @@ export interface Reading {
 export const READING: Reading = { eventMs: 1_000, group: groupEvent };
 
 /** Everybody's on this thread. */
-const turns = new FairThreads();
+const turns = new FairTurns();
 
 /** Reads them in turns of their organization. Throws for an event that cannot be read, or not in time. */
 export async function readEvents(

@@ -76,7 +76,7 @@ interface RedisBehaviour {
 }
 
 /**
- * How long a connection may owe an answer before it is replaced and its commands are sent again. Without this, after
+ * Time for which a connection may owe an answer before it is replaced and its commands are sent again. Without this, after
  * packet loss TCP tries again only after as long a pause as the network was away.
  */
 export interface RedisSilence {

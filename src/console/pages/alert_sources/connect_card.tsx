@@ -268,7 +268,6 @@ function KeyActions({ serviceId, onChanged }: { readonly serviceId: string; read
           title="Rotate the alert key?"
           button="Rotate"
           saving={rotating}
-
           onConfirm={() => rotating.mutate({ serviceId })}
           onClose={() => setAsked(null)}
         >
@@ -281,7 +280,6 @@ function KeyActions({ serviceId, onChanged }: { readonly serviceId: string; read
           title="Revoke the alert key?"
           button="Revoke"
           saving={revoking}
-
           onConfirm={() => revoking.mutate({ serviceId })}
           onClose={() => setAsked(null)}
         >

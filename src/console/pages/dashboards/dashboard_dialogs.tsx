@@ -31,7 +31,6 @@ export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogP
       title={named`Delete ${name}?`}
       button="Delete"
       saving={deleting}
-
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

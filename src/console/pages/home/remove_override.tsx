@@ -19,7 +19,6 @@ export function RemoveOverride({ schedule: { name, onCall }, overrideId, onClose
       title={named`Remove the override of ${name}?`}
       button="Remove"
       saving={removing}
-
       onConfirm={() => removing.mutate(overrideId, { onSuccess: onClose })}
       onClose={onClose}
     >

@@ -40,7 +40,6 @@ export function SendPage({ serviceId, policyId, onClose }: SendPageProps) {
       button="Send the page"
       isHarmless
       saving={sending}
-
       onConfirm={() => sending.mutate()}
       onClose={onClose}
     >

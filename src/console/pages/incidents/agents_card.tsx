@@ -191,7 +191,6 @@ function Answers({ proposal, onAnswered }: ProposalProps) {
           button="Approve and do it"
           isHarmless
           saving={answering}
-
           onConfirm={() => answering.mutate('yes')}
           onClose={() => setIsApproving(false)}
         >

@@ -328,7 +328,6 @@ function EscalateNow({ incidentId, step, team }: EscalateNowProps) {
           button="Escalate now"
           isHarmless
           saving={escalating}
-
           onClose={() => {
             setIsAsking(false);
             escalating.reset();

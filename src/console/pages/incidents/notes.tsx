@@ -194,7 +194,6 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
           title="Delete this note?"
           button="Delete"
           saving={deleting}
-
           onClose={() => setMode('reading')}
           onConfirm={() => deleting.mutate({ incidentId, noteId: note.noteId })}
         >

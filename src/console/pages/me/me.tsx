@@ -219,7 +219,6 @@ function SessionsCard() {
           title={ended === 'others' ? 'Log out everywhere else?' : 'Log out this device?'}
           button="Log out"
           saving={ending}
-
           onConfirm={() => ending.mutate(ended)}
           onClose={() => setEnded(null)}
         >

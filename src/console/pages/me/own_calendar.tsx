@@ -45,7 +45,6 @@ export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
         title="Make a new address?"
         button="Make a new address"
         saving={renewing}
-
         onConfirm={() => renewing.mutate()}
         onClose={() => setAsked(null)}
       >
@@ -60,7 +59,6 @@ export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
         title="Revoke the address?"
         button="Revoke"
         saving={revoking}
-
         onConfirm={() => revoking.mutate()}
         onClose={() => setAsked(null)}
       >

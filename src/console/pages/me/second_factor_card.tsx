@@ -248,7 +248,6 @@ function Removal(props: {
       title={props.title}
       button="Remove"
       saving={removing}
-
       onConfirm={() => removing.mutate()}
       onClose={props.onClose}
     >
@@ -268,7 +267,6 @@ function NewCodes(props: { readonly onClose: () => void; readonly onCreated: (co
       button="Create new codes"
       isHarmless
       saving={creating}
-
       onConfirm={() => creating.mutate()}
       onClose={props.onClose}
     >

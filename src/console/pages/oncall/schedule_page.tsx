@@ -310,7 +310,6 @@ function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: Sho
           name={name}
           button="Delete"
           saving={deleting}
-
           onConfirm={() => deleting.mutate()}
           onClose={() => setIsOpen(false)}
         >
@@ -381,7 +380,6 @@ function CalendarCard({ scheduleId, name }: CalendarCardProps) {
           title={named`Revoke the calendar addresses of ${name}?`}
           button="Revoke"
           saving={revoking}
-
           onConfirm={() => revoking.mutate()}
           onClose={() => setIsRevoking(false)}
         >

@@ -185,7 +185,6 @@ function RemoveMember({ team, member: { memberId, userId, name }, onClose }: Rem
       title={named`Remove ${name} from ${team.name}?`}
       button="Remove"
       saving={removing}
-
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >

@@ -211,7 +211,6 @@ function DeleteTeam({ team: { teamId, name, schedules, policies }, onClose }: De
       name={name}
       button="Delete"
       saving={deleting}
-
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

@@ -176,7 +176,6 @@ function PlaceCard({ place, onEdit, onDeliveries }: { readonly place: Place; onE
           title={named`Delete ${name}?`}
           button="Delete"
           saving={deleting}
-
           onConfirm={() => deleting.mutate()}
           onClose={() => setIsDeleting(false)}
         >

@@ -232,7 +232,6 @@ function DeletePolicy({ policy: { policyId, name, ruleCount }, onClose }: Delete
       {...(ruleCount > 0 && { name })}
       button="Delete"
       saving={deleting}
-
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

@@ -21,7 +21,6 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
       title={named`Delete ${rule.name}?`}
       button="Delete"
       saving={deleting}
-
       onConfirm={() => deleting.mutate(rule.ruleId)}
       onClose={onClose}
     >

@@ -154,7 +154,6 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
           title="Delete the cron monitor?"
           button="Delete"
           saving={deleting}
-
           onConfirm={() => deleting.mutate({ monitorId })}
           onClose={() => setIsDeleting(false)}
         >

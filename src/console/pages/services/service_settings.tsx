@@ -220,7 +220,6 @@ function Rotate({ service: { serviceId, name }, onClose }: DangerDialogProps) {
       name={name}
       button="Rotate"
       saving={rotating}
-
       onConfirm={() => rotating.mutate({ serviceId })}
       onClose={onClose}
     >
@@ -241,7 +240,6 @@ function Delete({ service: { serviceId, name }, onClose }: DangerDialogProps) {
       name={name}
       button="Delete"
       saving={deleting}
-
       onConfirm={() => deleting.mutate({ serviceId })}
       onClose={onClose}
     >
@@ -355,7 +353,6 @@ function Enablement({
       button={isEnabling ? 'Enable' : 'Disable'}
       isHarmless={isEnabling}
       saving={changing}
-
       onConfirm={() => changing.mutate({ serviceId, capability })}
       onClose={onClose}
     >

@@ -103,7 +103,6 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
           title="Stop all agents?"
           button="Stop all agents"
           saving={stopping}
-
           onConfirm={() => stopping.mutate(true)}
           onClose={() => setIsAsking(false)}
         >

@@ -174,7 +174,6 @@ function Revoke({ apiKey: { apiKeyId, name }, onClose }: { readonly apiKey: ApiK
       title={named`Revoke ${name}?`}
       button="Revoke"
       saving={revoking}
-
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >

@@ -141,7 +141,6 @@ function Disconnect({ connection: { connectionId, clientName, user }, onClose }:
       title={named`Disconnect ${clientName}?`}
       button="Disconnect"
       saving={ending}
-
       onConfirm={() => ending.mutate()}
       onClose={onClose}
     >

@@ -118,7 +118,6 @@ function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonl
       title={named`Revoke the invitation of ${email}?`}
       button="Revoke"
       saving={revoking}
-
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >

@@ -255,7 +255,6 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
       button={`Make ${isMe ? 'yourself ' : ''}${next}`}
       isHarmless={!isMe}
       saving={changing}
-
       onConfirm={() => changing.mutate()}
       onClose={onClose}
     >
@@ -292,7 +291,6 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
       title={isMe ? named`Leave ${org.name}?` : named`Remove ${name} from ${org.name}?`}
       button={isMe ? 'Leave' : 'Remove'}
       saving={removing}
-
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >

@@ -133,7 +133,6 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
           title="Replace the token?"
           button="Replace the token"
           saving={creating}
-
           onConfirm={() => creating.mutate()}
           onClose={() => setAsking(null)}
         >
@@ -146,7 +145,6 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
           title="Revoke the token?"
           button="Revoke the token"
           saving={revoking}
-
           onConfirm={() => revoking.mutate()}
           onClose={() => setAsking(null)}
         >

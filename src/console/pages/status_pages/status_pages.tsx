@@ -109,7 +109,6 @@ function StatusPageCard({ page, onEdit }: { readonly page: StatusPage; readonly 
           title={named`Delete ${title}?`}
           button="Delete"
           saving={deleting}
-
           onConfirm={() => deleting.mutate()}
           onClose={() => setIsDeleting(false)}
         >

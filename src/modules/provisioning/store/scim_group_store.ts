@@ -289,7 +289,7 @@ export class ScimGroupStore extends PostgresStore {
       .execute();
   }
 
-  /** Those of these people who are deactivated, with what is to come back and what their groups give. */
+  /** Lists those of these people who are deactivated, with what is to come back and what their groups give. */
   async listSuspended(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<SuspendedMember[]> {
     if (userIds.length === 0) return [];
     const suspended = await this.selectFrom('scim_users as s')

@@ -29,16 +29,16 @@ export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
  * Reasons to mention data that was accepted: new exception groups or incidents would have been too many,
  * series are shared by several streams, or two processes count in one counter.
  */
-export const LIMITS_MET = [
+export const LIMITS_REACHED = [
   'too_many_new_groups',
   'too_many_incidents',
   'shared_series',
   'overlapping_writers',
 ] as const;
-export type LimitMet = (typeof LIMITS_MET)[number];
+export type LimitReached = (typeof LIMITS_REACHED)[number];
 
 /**
  * Reason of a refusal. For a request that was refused as a whole it is the code of its error; then requests are
  * counted, not what they held.
  */
-export type IngestRefusalReason = ItemRefusal | LimitMet | ErrorCode;
+export type IngestRefusalReason = ItemRefusal | LimitReached | ErrorCode;

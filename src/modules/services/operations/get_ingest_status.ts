@@ -11,8 +11,8 @@ import {
   INGESTED,
   type IngestRefusalReason,
   ITEM_REFUSALS,
-  type LimitMet,
-  LIMITS_MET,
+  type LimitReached,
+  LIMITS_REACHED,
 } from '#modules/services/decide/ingest_refusal.ts';
 
 const COUNT = Type.Integer({ minimum: 0 });
@@ -30,7 +30,7 @@ const Refused = Type.Object({
 });
 
 const Limited = Type.Object({
-  limit: Type.Enum([...LIMITS_MET]),
+  limit: Type.Enum([...LIMITS_REACHED]),
   count: Type.Integer({
     minimum: 1,
     description:
@@ -160,6 +160,6 @@ export const getIngestStatus = defineOperation({
   },
 });
 
-function isLimit(reason: IngestRefusalReason): reason is LimitMet {
-  return (LIMITS_MET as readonly string[]).includes(reason);
+function isLimit(reason: IngestRefusalReason): reason is LimitReached {
+  return (LIMITS_REACHED as readonly string[]).includes(reason);
 }

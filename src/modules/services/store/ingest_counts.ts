@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { LIMITS_MET } from '#modules/services/decide/ingest_refusal.ts';
+import { LIMITS_REACHED } from '#modules/services/decide/ingest_refusal.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { ReleaseSessionsEntity, SentItemEntity } from '#storage/postgres/entities/sent.ts';
 import type { IngestRefusalEntity } from '#storage/postgres/entities/services.ts';
@@ -35,7 +35,7 @@ export class IngestRefusalStore extends PostgresStore {
       .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.sum('count'), 'bigint').as('count')])
       .where('service_id', '=', anyOf(serviceIds))
       .where('last_at', '>', since)
-      .where('reason', 'not in', [...LIMITS_MET])
+      .where('reason', 'not in', [...LIMITS_REACHED])
       .groupBy('service_id')
       .execute();
     return new Map(rows.map(({ serviceId, count }) => [serviceId, count]));

@@ -114,7 +114,6 @@ function EntryView({ groupId, entry }: { readonly groupId: string; readonly entr
           title="Delete this comment?"
           button="Delete"
           saving={deleting}
-
           onClose={() => setMode('reading')}
           onConfirm={() => deleting.mutate({ groupId, activityId })}
         >

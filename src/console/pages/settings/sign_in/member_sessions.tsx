@@ -125,7 +125,6 @@ function EndSession({ ending, onClose }: { readonly ending: Ending; readonly onC
       title={isAll ? named`Log out ${user.name} everywhere?` : named`Log out this session of ${user.name}?`}
       button="Log out"
       saving={mutation}
-
       onConfirm={() => mutation.mutate()}
       onClose={onClose}
     >

@@ -98,7 +98,6 @@ function Disconnect({ onClose }: { readonly onClose: () => void }) {
       title="Disconnect the provider?"
       button="Disconnect"
       saving={removing}
-
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >

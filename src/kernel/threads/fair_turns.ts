@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /** Runs work on the thread that serves all, in turns of some milliseconds in which organizations follow each other. */
-export class FairThreads {
+export class FairTurns {
   readonly #now: () => number;
   readonly #turns = new KeyedLimit({ concurrency: 1, concurrencyPerKey: 1 });
   /** Calls of each organization. */

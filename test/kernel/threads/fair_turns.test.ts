@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { FairThreads } from '#kernel/threads/fair_threads.ts';
+import { FairTurns } from '#kernel/threads/fair_turns.ts';
 
 /** Each item takes longer than a turn. */
-function turnsOfOneItem(): FairThreads {
+function turnsOfOneItem(): FairTurns {
   let now = 0;
-  return new FairThreads(() => (now += 10));
+  return new FairTurns(() => (now += 10));
 }
 
 test('organizations take turns, however much one of them brings', async () => {
@@ -38,7 +38,7 @@ test('others have the thread between two turns, and a fault ends only its own wo
 });
 
 test('calls of an organization that wait share a turn, in their order, and each has its own results', async () => {
-  const turns = new FairThreads(() => 0);
+  const turns = new FairTurns(() => 0);
   let taken = 0;
   const inTurn = (turn: () => void): void => {
     taken += 1;
@@ -58,7 +58,7 @@ test('calls of an organization that wait share a turn, in their order, and each 
 });
 
 test('calls within other limits have turns of their own', async () => {
-  const turns = new FairThreads(() => 0);
+  const turns = new FairTurns(() => 0);
   const depths: number[] = [];
   let depth = 0;
   const limit = () => (turn: () => void) => {
@@ -76,7 +76,7 @@ test('calls within other limits have turns of their own', async () => {
 });
 
 test('of the calls that share a turn, the one whose work is stopped or fails is the only one that fails', async () => {
-  const turns = new FairThreads(() => 0);
+  const turns = new FairTurns(() => 0);
   const inTurn = (turn: () => void): void => turn();
   const work = (item: string): string => {
     if (item === 'endless') throw new Error('stopped');
@@ -91,7 +91,7 @@ test('of the calls that share a turn, the one whose work is stopped or fails is 
 });
 
 test('a turn that is stopped although its work is done ends neither other calls nor itself without an answer', async () => {
-  const turns = new FairThreads(() => 0);
+  const turns = new FairTurns(() => 0);
   let times = 0;
   const inTurn = (turn: () => void): void => {
     turn();
