@@ -10,6 +10,7 @@ import {
   stormTitle,
   worseSeverity,
 } from '#modules/incidents/decide/incident_limit.ts';
+import { ownLabelsOf } from '#modules/incidents/decide/incident_labels.ts';
 import { type Cause, dedupKeyOf, type Firing, type Opener } from '#modules/incidents/paging/firing.ts';
 import { heldEventsOf } from '#modules/incidents/paging/hold.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
@@ -133,12 +134,13 @@ async function joinStorm(
   await stores.storms.addMembers(stormId, source, members, now);
   const count = await stores.storms.count(stormId);
   const { name } = await stores.services.get(rule.orgId, rule.serviceId);
+  const labels = ownLabelsOf({ kind: source.kind, details: { ...(current ?? cause).details } });
   await stores.storms.describe(
     stormId,
     {
       title: stormTitle(source.kind, count, name, cause.title),
       severity: members.map(({ severity }) => severity).reduce(worseSeverity, current?.severity ?? cause.severity),
-      details: { standsFor: count, limit },
+      details: { standsFor: count, limit, ...(Object.keys(labels).length > 0 && { labels }) },
       members: count,
     },
     now.add({ minutes: limit.minutes }),

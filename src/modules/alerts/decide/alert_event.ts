@@ -118,18 +118,6 @@ export function labelsOfDetails(details: Readonly<Record<string, unknown>>): Rec
   return labels;
 }
 
-/** The same of the incident that it opened; none of any other. */
-export function labelsOfAlert({
-  kind,
-  details,
-}: {
-  readonly kind: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}): Record<string, string> {
-  const said = kind === 'alert' ? details['said'] : null;
-  return typeof said === 'object' && said !== null ? labelsOfDetails({ ...said }) : {};
-}
-
 /** Event with the tool's own time in milliseconds. */
 export interface SaidEvent {
   readonly at: number;

@@ -12,8 +12,9 @@ import {
   readStoredContext,
 } from '#modules/incidents/context.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
+import { labelsOfIncident } from '#modules/incidents/decide/incident_labels.ts';
 import type { LinkedIncident } from '#modules/incidents/store/suppression_store.ts';
-import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
+import { isFor, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
 import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';
 import { GUIDANCE_FIELDS } from '#modules/rules/view.ts';
 
@@ -83,7 +84,7 @@ export const getLinkedIncidents = defineOperation({
     const childCount =
       children.length < CHILDREN_SHOWN ? children.length : await stores.suppression.countChildren(incident.id);
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
-    const subject = { serviceId, ruleId, labels: rule === undefined ? {} : labelsOf(rule) };
+    const subject = { serviceId, ruleId, labels: labelsOfIncident(incident, rule) };
     const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
     const clocks = new ZoneClocks();
     return {

@@ -1,5 +1,5 @@
 import { findParent, nextParent } from '#modules/incidents/decide/group.ts';
-import { labelsOfAlert } from '#modules/alerts/decide/alert_event.ts';
+import { labelsOfIncident } from '#modules/incidents/decide/incident_labels.ts';
 import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/maintenance.ts';
 import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import type { Cause, Opener } from '#modules/incidents/paging/firing.ts';
@@ -89,8 +89,7 @@ export async function renewSuppression(unit: UnitOfWork, orgId: Id<'org'>): Prom
     if (incident?.status !== 'triggered' || incident.suppressedUntil === null) continue;
     const { serviceId, ruleId } = incident;
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
-    const labels = rule === undefined ? labelsOfAlert(incident) : labelsOf(rule);
-    const quiet = suppressionTimes.find({ serviceId, ruleId, labels }, now);
+    const quiet = suppressionTimes.find({ serviceId, ruleId, labels: labelsOfIncident(incident, rule) }, now);
     if (quiet?.until.epochMilliseconds === incident.suppressedUntil.epochMilliseconds) continue;
     await movePaging(unit, incident, quiet?.until ?? null);
     if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);

@@ -127,15 +127,15 @@ export class StormStore extends PostgresStore {
     { serviceId, kind }: Source,
     keyStart: string,
     now: Temporal.Instant,
-  ): Promise<{ readonly id: Id<'incident'>; readonly severity: string } | null> {
-    const storm = await this.selectFrom('incidents')
-      .select(['id', 'severity'])
-      .where('service_id', '=', serviceId)
-      .where('kind', '=', kind)
-      .where(({ fn, val }) => fn<boolean>('starts_with', ['dedup_key', val(keyStart)]))
-      .where('status', '<>', 'resolved')
-      .where('storm_until', '>', now)
-      .orderBy('triggered_at', 'desc')
+  ): Promise<Pick<Row<typeof IncidentEntity>, 'id' | 'severity' | 'details'> | null> {
+    const storm = await this.selectFrom('incidents as i')
+      .select(columns(IncidentEntity, 'i', ['id', 'severity', 'details']))
+      .where('i.service_id', '=', serviceId)
+      .where('i.kind', '=', kind)
+      .where(({ fn, val }) => fn<boolean>('starts_with', ['i.dedup_key', val(keyStart)]))
+      .where('i.status', '<>', 'resolved')
+      .where('i.storm_until', '>', now)
+      .orderBy('i.triggered_at', 'desc')
       .limit(1)
       .forUpdate()
       .executeTakeFirst();
