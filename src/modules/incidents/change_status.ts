@@ -19,6 +19,11 @@ export async function lockIncident(incidentId: string, { stores, caller, now }: 
   return incident;
 }
 
+/** Returns the answers to an incident for the audit log: its status, and who has acknowledged while others still must. */
+export function toAudited({ status, acknowledgements }: Pick<IncidentRow, 'status' | 'acknowledgements'>): object {
+  return { status, ...(acknowledgements !== null && { acknowledgements }) };
+}
+
 /** Locks an incident of the caller's organization, changes its status, and records the change for the audit log. */
 export async function changeStatus(
   incidentId: string,
@@ -29,7 +34,7 @@ export async function changeStatus(
   const incident = await lockIncident(incidentId, context);
   await change(context, incident, toIncidentActor(caller.actor, caller.via));
   const after = await stores.incidents.get(caller.orgId, incidentId, now);
-  context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });
+  context.record({ target: incident.id, before: toAudited(incident), after: toAudited(after) });
   return toIncidentView(after, await stores.stepTimers.listSteps([incident.id]));
 }
 

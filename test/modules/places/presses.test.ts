@@ -70,6 +70,22 @@ test('a linked person acknowledges, escalates and resolves by buttons, audited w
   }
 });
 
+test('a person who acknowledges while others still must is thanked, and told of a second press', async () => {
+  await w.context.db.sql.run(
+    `update incidents set steps = (select json_agg(step::jsonb || '{"needsEverybody": true}') from json_array_elements(steps) step)`,
+  );
+  const { userId } = await linked('Bram');
+  for (let presses = 0; presses < 2; presses += 1) await press({ user: 'Bram', button: 'acknowledge' });
+  expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({
+    status: 'triggered',
+    acknowledgements: [{ userId }],
+  });
+  expect(slack.whispers.map(({ text }) => text)).toEqual([
+    'Acknowledged. Thank you.',
+    'It was acknowledged already. Nothing was changed.',
+  ]);
+});
+
 test('a press of somebody whose account is not linked does nothing and says so', async () => {
   expect(await press({ user: 'Eve', button: 'acknowledge' })).toBe(200);
   expect(await statusOf()).toBe('triggered');

@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
+import { toTimestamp } from '#kernel/time.ts';
 import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { answerIncidents } from '#modules/incidents/operations/answer_incidents.ts';
 import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
@@ -126,6 +128,31 @@ async function bothArePaged() {
   const acknowledge = ({ key }: Responder) => w.expectOk('acknowledge_incident', { incidentId }, { key });
   return { w, anna, bram, chloe, dirk, alert, incidentId, acknowledge };
 }
+
+test('an acknowledgement for oneself is audited with who has given one, and so is its undoing', async () => {
+  const { w, anna, bram, incidentId, acknowledge } = await bothArePaged();
+  const answer = (operation: AnyOperation, { userId }: Responder, input: object) =>
+    runOperation(w, operation, memberCaller(w.orgId, userId, 'responder'), input);
+  const [ofAnna, ofBram] = [anna, bram].map(({ userId }) => ({ userId, at: toTimestamp(w.clock.now()) }));
+  await acknowledge(anna);
+  await answer(unacknowledgeIncident, anna, { incidentId });
+  const bulk = { answer: 'acknowledge', incidentIds: [incidentId] };
+  await answer(answerIncidents, bram, bulk);
+  await answer(answerIncidents, bram, bulk);
+  await acknowledge(anna);
+  const rows = await w.context.db.sql.rows(
+    `select action, before, after from audit_log where target = $1 and action <> 'open_incident' order by id`,
+    [incidentId],
+  );
+  const triggered = { status: 'triggered' };
+  const [byAnna, byBram] = [ofAnna, ofBram].map((given) => ({ ...triggered, acknowledgements: [given] }));
+  expect(rows).toEqual([
+    { action: 'acknowledge_incident', before: triggered, after: byAnna },
+    { action: 'unacknowledge_incident', before: byAnna, after: triggered },
+    { action: 'answer_incidents', before: triggered, after: byBram },
+    { action: 'acknowledge_incident', before: byBram, after: { ...byBram, status: 'acknowledged' } },
+  ]);
+});
 
 describe('the demand that everybody acknowledges ends', () => {
   test.each(['person', 'policy'])('when a %s takes the incident over, whose people alone must answer', async (kind) => {

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS, IdText, StrictObject, Timestamp } from '#actions/fields.ts
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/search_incidents.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
-import { resolve } from '#modules/incidents/change_status.ts';
+import { resolve, toAudited } from '#modules/incidents/change_status.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -114,13 +114,14 @@ async function answerAll(ids: readonly string[], answer: keyof typeof ANSWERS, c
       continue;
     }
     changed.push(named);
-    record({ target: incident.id, before: { status: incident.status }, after: { status: STATUS_AFTER[answer] } });
+  }
+  const answered = await stores.incidents.findAll(
+    caller.orgId,
+    changed.map(({ incidentId }) => incidentId),
+  );
+  for (const [id, after] of answered) {
+    const before = locked.get(id);
+    if (before !== undefined) record({ target: after.id, before: toAudited(before), after: toAudited(after) });
   }
   return { changed, unchanged: ids.length - changed.length - refused.length, refused };
 }
-
-const STATUS_AFTER: Record<keyof typeof ANSWERS, IncidentStatus> = {
-  acknowledge: 'acknowledged',
-  resolve: 'resolved',
-  unacknowledge: 'triggered',
-};
