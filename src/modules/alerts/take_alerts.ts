@@ -5,10 +5,11 @@ import type { AlertOutcome, AlertOwner, OwnedAlert } from '#modules/alerts/decid
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { applyEffects, routeAlerts } from '#modules/alerts/apply_effects.ts';
+import { findAlerts, nameOf } from '#modules/alerts/find_alerts.ts';
 import type { Affected, AlertQueue, KnownSource } from '#modules/alerts/view.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
-import type { AlertRow, StoredAlert } from '#modules/alerts/store/alert_store.ts';
+import type { AlertName, AlertRow, StoredAlert } from '#modules/alerts/store/alert_store.ts';
 import type { SourceName } from '#modules/alerts/store/alert_source_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
@@ -94,49 +95,51 @@ async function openQueues(
   sent: readonly OwnedAlert[],
   sources: ReadonlyMap<string, KnownSource>,
 ): Promise<{ readonly queues: AlertQueue[]; readonly incidents: Incidents }> {
-  const byName = new Map<string, { source: KnownSource; events: AlertQueue['events'] }>();
-  for (const [place, alert] of sent.entries()) {
-    const { event } = alert;
+  const sourced = sent.map((alert) => {
     const source = sources.get(sourceKey(alert));
     if (source === undefined) throw new Error('every source was found');
     source.accepted += 1;
-    const name = nameOf({ sourceId: source.row.id, ...event });
-    const queue = byName.get(name) ?? { source, events: [] };
+    return { source, sourceId: source.row.id, event: alert.event };
+  });
+  const { stored, names } = await findAlerts(stores.alerts, sourced);
+  const byName = new Map<string, { source: KnownSource; named: AlertName; events: AlertQueue['events'] }>();
+  for (const [place, { source, event }] of sourced.entries()) {
+    const named = names[place];
+    if (named === undefined) throw new Error('every event is about an alert');
+    const name = nameOf(named);
+    const queue = byName.get(name) ?? { source, named, events: [] };
     queue.events.push({ event, place });
     byName.set(name, queue);
   }
-  const names = [...byName.values()].flatMap(({ source, events: [first] }) =>
-    first === undefined ? [] : [{ sourceId: source.row.id, scope: first.event.scope, key: first.event.key }],
-  );
-  const stored = await stores.alerts.findAll(names);
-  const rows = new Map(stored.map(({ row }) => [nameOf(row), row]));
-  const queues = [...byName].flatMap(([name, { source, events }]): AlertQueue[] => {
+  const queues = [...byName].flatMap(([name, { source, named, events }]): AlertQueue[] => {
     const [first] = events;
     if (first === undefined) return [];
-    const row = rows.get(name) ?? newRow(source, first.event, now);
+    const before = stored.get(name);
+    const row = before?.row ?? newRow(source, named, first.event, now);
     const places = events.map(({ place }) => place);
-    return [{ source, row, events, places, isKnown: rows.has(name), isChanged: false }];
+    return [{ source, row, events, places, isKnown: before !== undefined, isChanged: false }];
   });
   const incidents = new Map(
-    stored.flatMap(({ row: { incidentId }, incident }) =>
+    [...stored.values()].flatMap(({ row: { incidentId }, incident }) =>
       incidentId === null || incident === null ? [] : [[incidentId, ofAlert(incident)] as const],
     ),
   );
   return { queues, incidents };
 }
 
-function nameOf({ sourceId, scope, key }: { sourceId: string; scope: string; key: string }): string {
-  return JSON.stringify([sourceId, scope, key]);
-}
-
-function newRow({ row: source }: KnownSource, event: AlertEvent, now: AlertRow['lastSeenAt']): AlertRow {
+function newRow(
+  { row: source }: KnownSource,
+  { scope, key }: AlertName,
+  event: AlertEvent,
+  now: AlertRow['lastSeenAt'],
+): AlertRow {
   return {
     id: newId('alert'),
     orgId: source.orgId,
     serviceId: source.serviceId,
     sourceId: source.id,
-    scope: event.scope,
-    key: event.key,
+    scope,
+    key,
     isDropped: false,
     incidentId: null,
     ...newFacts(event, toolOf(source.protocol, source.name), now),

@@ -76,7 +76,7 @@ export class AlertExchange {
       case 'addressed': {
         const { alerts } = storesOf(this.#options.db.session());
         const alert = await alerts.findNamed(owner.serviceId, protocol, { id: reading.id });
-        return await this.runApproved(owner, protocol, reading.toReading(alert?.key ?? null), origin);
+        return await this.runApproved(owner, protocol, reading.toReading(alert), origin);
       }
       case 'mapped': {
         const { alertSources } = storesOf(this.#options.db.session());

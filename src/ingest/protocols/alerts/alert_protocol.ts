@@ -38,8 +38,12 @@ export type AlertReading =
     }
   /** A deploy that a tool tells of. */
   | { readonly kind: 'deploy'; readonly deploy: SentDeploy; readonly answer: () => AlertAnswer }
-  /** Something about an alert by its id, whose key has to be found first; null when there is none. */
-  | { readonly kind: 'addressed'; readonly id: string; readonly toReading: (key: string | null) => AlertReading }
+  /** Something about an alert by its id, whose name has to be found first; null when there is none. */
+  | {
+      readonly kind: 'addressed';
+      readonly id: string;
+      readonly toReading: (alert: { readonly key: string; readonly scope: string } | null) => AlertReading;
+    }
   /** A body that is read as people have said of its source; null where nobody has. */
   | {
       readonly kind: 'mapped';

@@ -1,4 +1,4 @@
-import { cutDetails, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutDetails, cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import type { AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -82,6 +82,12 @@ const TOOL_LENGTH_MAX = 100;
 /** Cuts the name that a tool gives itself to the length of a shown name. */
 export function toolNamed(name: string | null): string | null {
   return name === null ? null : cutTitle(name).value.slice(0, TOOL_LENGTH_MAX).toWellFormed();
+}
+
+/** Returns the external address of the Alertmanager whose receiver sent this link; null for any other text. */
+export function alertmanagerOf(link: string | null): string | null {
+  const end = link === null ? -1 : link.indexOf('/#/alerts?receiver=');
+  return link !== null && end > 0 && /^https?:\/\//.test(link) ? cutKey(link.slice(0, end)).value : null;
 }
 
 /** Links as lists of `{ href, text }`. */

@@ -10,6 +10,7 @@ import type {
   AlertRequestWithBody,
 } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
+  alertmanagerOf,
   detailsOf,
   fieldOf,
   isRecord,
@@ -121,6 +122,7 @@ function readCreate({ body }: AlertRequestWithBody): AlertReading {
   const { description, entity, tags, details, responders, actions } = body;
   const event: AlertEvent = {
     ...bareEvent('trigger', cutKey(textIn(body, 'alias') ?? randomUUID()).value),
+    scope: alertmanagerOf(textIn(body, 'source')),
     title: cutTitle(message).value,
     severity: severityOf(fieldOf(body, 'priority') ?? 'P3'),
     details: detailsOf({
@@ -145,15 +147,15 @@ function addressed(
   toEvent: (key: string, body: JsonRecord) => AlertEvent,
 ): AlertReading {
   const said = isRecord(body) ? body : {};
-  const to = (key: string): AlertReading => {
-    return { kind: 'alerts', sent: [{ source: SOURCE, event: toEvent(key, said) }], answer: accepted };
+  const to = (key: string, scope: string | null): AlertReading => {
+    return { kind: 'alerts', sent: [{ source: SOURCE, event: { ...toEvent(key, said), scope } }], answer: accepted };
   };
   const by = addressOf(path['identifier'] ?? '', query);
-  if ('key' in by) return to(by.key);
+  if ('key' in by) return to(by.key, alertmanagerOf(textIn(said, 'source')));
   return {
     kind: 'addressed',
     id: by.id,
-    toReading: (key) => (key === null ? { kind: 'answer', answer: accepted([]) } : to(key)),
+    toReading: (alert) => (alert === null ? { kind: 'answer', answer: accepted([]) } : to(alert.key, alert.scope)),
   };
 }
 
@@ -186,8 +188,8 @@ function withoutBlanks(list: unknown): unknown {
 
 /** Returns the tool that a source names; an address of Alertmanager stands for it, any other address for none. */
 function toolOfSource(source: string | null): string | null {
-  if (source !== null && /^https?:/.test(source)) return /\/#\/alerts\?receiver=/.test(source) ? 'Alertmanager' : null;
-  return toolNamed(source);
+  if (alertmanagerOf(source) !== null) return 'Alertmanager';
+  return source !== null && /^https?:/.test(source) ? null : toolNamed(source);
 }
 
 /** Answers an error: 422 for malformed input; clients try 429 and 503 again. */

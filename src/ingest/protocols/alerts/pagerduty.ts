@@ -5,6 +5,7 @@ import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
+  alertmanagerOf,
   detailsOf,
   fieldOf,
   imagesOf,
@@ -66,6 +67,7 @@ function readEvent(body: JsonRecord): AlertReading {
   const { source, component, group, class: kind, custom_details: customDetails } = payload;
   const event: AlertEvent = {
     ...bareEvent(action, key.value),
+    scope: alertmanagerOf(textIn(body, 'client_url')),
     title: summary === null ? null : cutTitle(summary).value,
     severity: severityOf(payload['severity']),
     details: detailsOf({ source, component, group, class: kind, custom_details: customDetails }),
@@ -96,6 +98,7 @@ function readFirstEvent(body: JsonRecord): AlertReading {
   const contexts = listIn(body, 'contexts');
   const event: AlertEvent = {
     ...bareEvent(action, key.value),
+    scope: alertmanagerOf(textIn(body, 'client_url')),
     title: description === null ? null : cutTitle(description).value,
     details: detailsOf({ details: fieldOf(body, 'details') }),
     links: linksOf([...contexts.filter((context) => fieldOf(context, 'type') === 'link'), ...clientLink(body)]),

@@ -16,8 +16,11 @@ export interface AlertEvent {
   /** `update` says something about the alert, and does nothing else. */
   readonly action: AlertAction | 'update';
   readonly key: string;
-  /** Keeps apart what several installations of a tool call the same; empty for nothing. */
-  readonly scope: string;
+  /**
+   * Keeps apart what several installations of a tool call the same; empty for nothing. Null where the event does not say:
+   * it is about the alert with its key, whichever installation has it open.
+   */
+  readonly scope: string | null;
   /** Null where the event does not say: the alert keeps what it has. */
   readonly title: string | null;
   readonly severity: Level | null;

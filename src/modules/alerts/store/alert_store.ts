@@ -1,9 +1,8 @@
-import { type Expression, type ExpressionBuilder, sql, type SqlBool } from 'kysely';
-
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { AlertFilter, AlertListWanted, AlertOrder, FilterText } from '#modules/alerts/decide/alert_filter.ts';
+import type { AlertFilter, AlertListWanted, AlertOrder } from '#modules/alerts/decide/alert_filter.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
+import { alertCondition } from '#modules/alerts/store/alert_condition.ts';
 import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
 import {
   anyOf,
@@ -21,7 +20,6 @@ import {
   toRecords,
   type Values,
 } from '#storage/postgres/store.ts';
-import type { Tables } from '#storage/postgres/tables.ts';
 
 export type AlertRow = Row<typeof AlertEntity>;
 
@@ -50,6 +48,7 @@ export interface StoredAlert {
 }
 
 const SAVED_AT_ONCE = 200;
+const SCOPES_MAX = 50;
 
 interface NameColumns {
   readonly sourceIds: readonly Id<'alertsource'>[];
@@ -151,6 +150,48 @@ export class AlertStore extends PostgresStore {
     }));
   }
 
+  /** Lists the installations that the alerts of each source name, up to 50 of a source. */
+  async listScopes(sourceIds: readonly Id<'alertsource'>[]): Promise<Map<Id<'alertsource'>, string[]>> {
+    if (sourceIds.length === 0) return new Map();
+    // Each is found in the index after the one before: a source may have many alerts.
+    const { db } = this;
+    const named = await db
+      .withRecursive('scopes', (recursive) =>
+        recursive
+          .selectFrom(rowsOf('w', { source_id: ['text', sourceIds] }))
+          .crossJoinLateral(({ selectFrom, lit }) =>
+            selectFrom('alerts as a')
+              .select(['a.source_id', 'a.scope', lit(1).as('nth')])
+              .whereRef('a.source_id', '=', 'w.source_id')
+              .where('a.scope', '>', '')
+              .orderBy('a.scope')
+              .limit(1)
+              .as('first'),
+          )
+          .selectAll('first')
+          .unionAll(
+            recursive
+              .selectFrom('scopes')
+              .crossJoinLateral(({ selectFrom, eb, ref }) =>
+                selectFrom('alerts as a')
+                  .select(['a.source_id', 'a.scope', eb(ref('scopes.nth'), '+', 1).as('nth')])
+                  .whereRef('a.source_id', '=', 'scopes.source_id')
+                  .whereRef('a.scope', '>', 'scopes.scope')
+                  .where('scopes.nth', '<', SCOPES_MAX)
+                  .orderBy('a.scope')
+                  .limit(1)
+                  .as('next'),
+              )
+              .selectAll('next'),
+          ),
+      )
+      .selectFrom('scopes')
+      .select(['source_id as sourceId', 'scope'])
+      .execute();
+    const bySource = Map.groupBy(named, ({ sourceId }) => sourceId);
+    return new Map([...bySource].map(([sourceId, list]) => [sourceId, list.map(({ scope }) => scope)]));
+  }
+
   /** Inserts or updates the rows, each under its name: whoever was first has the id. */
   async saveAll(rows: readonly AlertRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += SAVED_AT_ONCE) {
@@ -217,7 +258,10 @@ export class AlertStore extends PostgresStore {
       .execute();
   }
 
-  /** Finds an alert of a service by its id, or by the key that its source gives it; null if there is none. */
+  /**
+   * Finds an alert of a service by its id, or by the key that its source gives it; null if there is none. Of several with one
+   * key it is an open one, and of these the one that was heard of last.
+   */
   async findNamed(
     serviceId: Id<'service'>,
     protocol: string,
@@ -230,7 +274,9 @@ export class AlertStore extends PostgresStore {
       .where('s.protocol', '=', protocol)
       .$if('id' in by, (query) => query.where('a.id', '=', asId('alert', 'id' in by ? by.id : '')))
       .$if('key' in by, (query) => query.where('a.key', '=', 'key' in by ? by.key : ''))
+      .orderBy(({ eb }) => eb('a.status', '=', 'resolved'))
       .orderBy('a.last_seen_at', 'desc')
+      .limit(1)
       .executeTakeFirst();
     return row ?? null;
   }
@@ -335,60 +381,4 @@ export class AlertStore extends PostgresStore {
       .execute();
     return rowsChanged(removed);
   }
-}
-
-type Builder = ExpressionBuilder<Tables & { a: Tables['alerts'] }, 'a'>;
-
-const COLUMNS = { firstSeenAt: 'a.first_seen_at', lastSeenAt: 'a.last_seen_at' } as const;
-
-/** Converts a filter to a condition on `alerts as a`. */
-function alertCondition(eb: Builder, filter: AlertFilter): Expression<SqlBool> {
-  switch (filter.kind) {
-    case 'all':
-      return eb.and(filter.of.map((part) => alertCondition(eb, part)));
-    case 'any':
-      return eb.or(filter.of.map((part) => alertCondition(eb, part)));
-    case 'not':
-      return eb.not(alertCondition(eb, filter.of));
-    case 'status':
-      return eb('a.status', '=', anyOf(filter.among));
-    case 'severity':
-      return eb('a.severity', '=', anyOf(filter.among));
-    case 'id':
-      return eb('a.id', '=', asId('alert', filter.id));
-    case 'text': {
-      const pattern = filter.isWhole ? likeOf(filter.pattern) : `%${likeOf(filter.pattern)}%`;
-      return sql<SqlBool>`coalesce(${textOf(eb, filter.field)}, '') ilike ${pattern}`;
-    }
-    case 'tag': {
-      const tags = sql`${eb.ref('a.details')}->'tags'`;
-      return sql<SqlBool>`exists (
-        select from json_array_elements_text(
-          case json_typeof(${tags}) when 'array' then ${tags} else '[]' end
-        ) as tags(tag) where tag ilike ${likeOf(filter.pattern)})`;
-    }
-    case 'time':
-      return eb(COLUMNS[filter.field], filter.is, filter.at);
-    case 'occurrences':
-      return eb('a.occurrences', filter.is, filter.count);
-  }
-}
-
-function textOf(eb: Builder, field: FilterText): Expression<string | null> {
-  switch (field) {
-    case 'title':
-      return eb.ref('a.title');
-    case 'key':
-      return eb.ref('a.key');
-    case 'tool':
-      return eb.ref('a.tool');
-    case 'entity':
-    case 'description':
-      return sql<string | null>`${eb.ref('a.details')}->>cast(${field} as text)`;
-  }
-}
-
-/** `*` stands for any characters; what has a meaning for `like` stands for itself. */
-function likeOf(pattern: string): string {
-  return pattern.replaceAll(/[\\%_]/g, String.raw`\$&`).replaceAll('*', '%');
 }
