@@ -50,9 +50,9 @@ export async function findAlerts(alerts: AlertStore, sent: readonly SourcedEvent
       ...(alert.event.scope === null ? before.toReversed() : []),
       ...othersOf(alert).toSorted((a, b) => seenAt(b) - seenAt(a)),
     ];
-    const found = [name, ...(mayBeOfAnother(alert.event) ? newestFirst : [])].find(isThere) ?? name;
-    if (alert.event.action === 'trigger') begun.set(ofKey, [...before, found]);
-    return found;
+    const subject = [name, ...(mayBeOfAnother(alert.event) ? newestFirst : [])].find(isThere) ?? name;
+    if (alert.event.action === 'trigger') begun.set(ofKey, [...before, subject]);
+    return subject;
   });
   return { stored, names };
 }
@@ -64,6 +64,6 @@ function mayBeOfAnother({ action, scope }: SourcedEvent['event']): boolean {
 
 async function findByName(alerts: AlertStore, names: readonly AlertName[]): Promise<Map<string, StoredAlert>> {
   const distinct = new Map(names.map((name) => [nameOf(name), name]));
-  const found = await alerts.findAll([...distinct.values()]);
-  return new Map(found.map((alert) => [nameOf(alert.row), alert]));
+  const list = await alerts.findAll([...distinct.values()]);
+  return new Map(list.map((alert) => [nameOf(alert.row), alert]));
 }
