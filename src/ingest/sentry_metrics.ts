@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
 import type { SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
 import { decodePoints } from '#ingest/protocols/statsd.ts';
@@ -36,15 +38,16 @@ interface MetricsToStore {
 
 /**
  * Makes points of the metrics that Sentry's clients send: of the values of one request, counters are added up, the last of a
- * gauge counts, and distributions become histograms. A value that comes again is left out. Two requests of one millisecond
- * get different times, since a series has one point at a time.
+ * gauge counts, and distributions become histograms. A value that comes again is left out. Of one process, two requests of
+ * one millisecond get different times, since a series has one point at a time.
  */
 export class SentryMetrics {
   readonly #options: Options;
   /** Times until which a metric counts as one of the ingestion key, or as none, by service and name. */
   readonly #ofKey = new Map<string, { readonly isOfKey: boolean; readonly untilMs: number }>();
   readonly #seen = new Set<string>();
-  readonly #times = new Set<string>();
+  /** The request that has a time, stored or not, by service and time. */
+  readonly #times = new Map<string, string>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -76,28 +79,32 @@ export class SentryMetrics {
     const fresh = [...bySign].filter(([sign]) => !this.#seen.has(sign));
     const metrics = fresh.map(([, metric]) => metric).sort((a, other) => a.at - other.at);
     if (metrics.length === 0) return null;
-    const at = this.#freeTime(serviceId, metrics.at(-1)?.at ?? 0);
+    const at = this.#timeOf(fresh.map(([sign]) => sign).join(' '), serviceId, metrics.at(-1)?.at ?? 0);
     return {
       decode: (now, limits) => decode(metrics, at, now, limits),
       remember: () => {
-        for (const [sign] of fresh) add(this.#seen, sign);
-        add(this.#times, `${serviceId} ${at}`);
+        for (const [sign] of fresh) this.#seen.add(sign);
+        dropOldest(this.#seen);
       },
     };
   }
 
-  #freeTime(serviceId: Id<'service'>, wanted: number): number {
+  /** Returns the first time from `wanted` on that no other request has; the same for a request that is sent again. */
+  #timeOf(signs: string, serviceId: Id<'service'>, wanted: number): number {
+    const request = createHash('sha256').update(signs).digest('base64url').slice(0, 16);
     let at = wanted;
-    while (this.#times.has(`${serviceId} ${at}`)) at += 1;
+    while ((this.#times.get(`${serviceId} ${at}`) ?? request) !== request) at += 1;
+    this.#times.set(`${serviceId} ${at}`, request);
+    dropOldest(this.#times);
     return at;
   }
 }
 
-function add(set: Set<string>, entry: string): void {
-  set.add(entry);
-  if (set.size <= REMEMBERED_MAX) return;
-  const [oldest] = set;
-  if (oldest !== undefined) set.delete(oldest);
+function dropOldest(entries: Set<string> | Map<string, string>): void {
+  for (const key of entries.keys()) {
+    if (entries.size <= REMEMBERED_MAX) return;
+    entries.delete(key);
+  }
 }
 
 function* decode(
