@@ -82,20 +82,22 @@ export async function runAction(
 
 /**
  * Throws `forbidden`, naming the permission that is missing, or `insufficient_scope` where it was not granted. A
- * refused change is part of the audit log.
+ * refused change is part of the audit log; `inTurn` counts writing it down among the calls of the caller, and throws
+ * `rate_limited` in place of the refusal once there are too many.
  */
 export async function requirePermission(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,
   action: AnyOperation,
   caller: Caller,
   origin: RequestOrigin,
+  inTurn: (work: () => Promise<void>) => Promise<void> = (work) => work(),
 ): Promise<void> {
   if (action.consoleOnly === true) requireOfferedTo(action, caller);
   if (caller.permissions.has(action.permission)) {
     if (action.stepUp === true && caller.mustStepUp) throw stepUpRequired(action.name);
     return;
   }
-  if (action.effect !== 'read') await recordRefusal(runtime, action, caller, origin);
+  if (action.effect !== 'read') await inTurn(() => recordRefusal(runtime, action, caller, origin));
   throw caller.withheld?.has(action.permission) === true
     ? new AppError(
         'insufficient_scope',
@@ -121,7 +123,7 @@ function requireOfferedTo({ name, isForResponders }: AnyConsoleOperation, caller
 /** Writes the audit row of a change that was refused. */
 export async function recordRefusal(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,
-  action: AnyOperation,
+  action: Pick<AnyOperation, 'name'>,
   { orgId, actor, via }: Caller,
   origin: RequestOrigin,
 ): Promise<void> {

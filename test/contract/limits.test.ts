@@ -7,7 +7,8 @@ import { ReachedLimits } from '#kernel/reached_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
-import { world } from '#test/kit/world.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { world, type World } from '#test/kit/world.ts';
 import { opened } from '#test/contract/connection.ts';
 import { post } from '#test/contract/mcp_call.ts';
 
@@ -138,3 +139,67 @@ test('a connection that asks for more than it waits for is closed, and others ar
   await patient.hears(/(?:HTTP\/1\.1 200[^]*){6}/);
   expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_PIPELINED_REQUESTS"} 1');
 });
+
+const REFUSED_MAX = 5;
+
+test('refused changes count among the calls of a key and of a person, so that they cannot fill the audit log', async () => {
+  const w = await world({ newApp: true, settings: { callsPerMinute: REFUSED_MAX } });
+  const { key } = await w.given.user({ role: 'viewer' });
+  const { email } = await givenPerson(w, { role: 'viewer' });
+  const person = await signedIn(w, email);
+  const tries: (() => Promise<{ readonly status: number }>)[] = [
+    () => w.call('delete_service', {}, { key }),
+    () => person.invoke(w.orgId, 'delete_service'),
+  ];
+  let recorded = 0;
+  for (const attempt of tries) {
+    const statuses: number[] = [];
+    for (let count = 0; count < 2 * REFUSED_MAX; count += 1) statuses.push((await attempt()).status);
+    expect(new Set(statuses.slice(0, REFUSED_MAX))).toEqual(new Set([403]));
+    expect(statuses).toContain(429);
+    recorded += statuses.filter((status) => status === 403).length;
+    expect(await refusals(w)).toEqual(Array.from({ length: recorded }, () => 'delete_service'));
+  }
+});
+
+test('a change that is refused stands in the audit log, whichever way it came', async () => {
+  const w = await world();
+  const viewer = await w.given.apiKey({ permissions: ['services:view'] });
+  const send = async (method: 'POST' | 'PUT' | 'DELETE', url: string) => {
+    const headers = { authorization: `Bearer ${viewer}`, 'content-type': 'application/json' };
+    return (await w.app.inject({ method, url, headers, ...(method !== 'DELETE' && { payload: {} }) })).statusCode;
+  };
+  const organization = `/api/0/organizations/${w.orgId}`;
+  expect([
+    await send('POST', `${organization}/releases/`),
+    await send('PUT', `${organization}/releases/1/`),
+    await send('DELETE', `${organization}/releases/1/`),
+    await send('POST', `${organization}/releases/1/deploys/`),
+    await send('POST', `${organization}/artifactbundle/assemble/`),
+    await send('POST', '/api/config/plan'),
+    await send('POST', '/api/config/apply'),
+  ]).toEqual(Array.from({ length: 7 }, () => 403));
+  const owner = await signedIn(w, (await givenPerson(w, { role: 'owner' })).email);
+  await owner.invoke(w.orgId, 'stop_agents', { stopped: true });
+  for (const name of ['list_services', 'delete_service']) {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
+    expect((await post(w, JSON.stringify(call))).status).toBe(403);
+  }
+  expect(await refusals(w)).toEqual([
+    'create_release',
+    'update_release',
+    'delete_release',
+    'record_deploy',
+    'upload_source_maps',
+    'apply_configuration',
+    'delete_service',
+  ]);
+});
+
+async function refusals({ context, orgId }: World): Promise<string[]> {
+  const rows = await context.db.sql.rows<{ action: string }>(
+    `select action from audit_log where org_id = $1 and result = 'forbidden' order by id`,
+    [orgId],
+  );
+  return rows.map(({ action }) => action);
+}

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 
 import { checkInput } from '#actions/check_input.ts';
-import type { ActionRuntime } from '#actions/run_action.ts';
+import { type ActionRuntime, recordRefusal } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
@@ -34,6 +34,9 @@ const ApplyBody = StrictObject({
   fingerprint: Type.Optional(Type.String({ maxLength: 64, description: 'of the plan that was reviewed' })),
 });
 
+/** Name of a refused application in the audit log; one that is made has the names of its changes. */
+const APPLICATION = { name: 'apply_configuration' };
+
 const DEFAULT_NAME = 'tocsin.yaml';
 
 /**
@@ -59,9 +62,17 @@ export async function mountConfiguration(
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       const caller = await badKeys.guard(request.ip, () => authenticate(request));
-      requireViews(caller);
       setSender(request, senderIdOf(caller));
       callers.set(request, caller);
+      const origin = { requestId: request.id, address: request.ip };
+      try {
+        requireViews(caller);
+      } catch (error) {
+        if (request.routeOptions.url === `${API_PATHS.config}/apply`) {
+          await budget.run(senderIdOf(caller), () => recordRefusal(runtime, APPLICATION, caller, origin));
+        }
+        throw error;
+      }
     });
     const callerOf = (request: FastifyRequest): Caller => {
       const caller = callers.get(request);

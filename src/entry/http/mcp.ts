@@ -20,25 +20,38 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/promises.ts';
 import { findAction } from '#actions/registry.ts';
-import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
-import type { RequestOrigin } from '#kernel/caller.ts';
+import { recordRefusal, requirePermission } from '#actions/run_action.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
 
 /**
  * Throws `insufficient_scope` for a call that the role of the person allows but the connection was not granted. Clients
  * learn from the HTTP status that they can ask for more, so this is checked before the protocol answers.
  */
 async function requireGrant(
-  runtime: ActionRuntime,
-  caller: Caller,
+  { runtime, budget, caller, origin }: Pick<Exchange, 'runtime' | 'budget' | 'caller' | 'origin'>,
   body: unknown,
-  origin: RequestOrigin,
 ): Promise<void> {
   for (const message of Array.isArray(body) ? body : [body]) {
     const action = findAction(calledTool(message));
     if (action !== undefined && caller.withheld?.has(action.permission) === true) {
-      await requirePermission(runtime, action, caller, origin);
+      await requirePermission(runtime, action, caller, origin, (work) => budget.run(senderIdOf(caller), work));
     }
   }
+}
+
+/** Throws `forbidden` while the agents of the organization are stopped, and records a change that this refuses. */
+async function requireNotStopped(
+  { runtime, budget, caller, origin }: Pick<Exchange, 'runtime' | 'budget' | 'caller' | 'origin'>,
+  body: unknown,
+): Promise<void> {
+  if (caller.areAgentsStopped !== true) return;
+  const change = (Array.isArray(body) ? body : [body])
+    .map((message) => findAction(calledTool(message)))
+    .find((action) => action !== undefined && action.effect !== 'read');
+  if (change !== undefined) {
+    await budget.run(senderIdOf(caller), () => recordRefusal(runtime, change, caller, origin));
+  }
+  throw agentsStopped();
 }
 
 function calledTool(message: unknown): unknown {
@@ -94,10 +107,11 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
     url: MCP_PATH,
     bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
     async onRequest(request, reply) {
-      const caller = await badKeys.guard(request.ip, () => authenticate(credentialOf(request)));
+      const caller = await badKeys.guard(request.ip, () => authenticateAgent(context, credentialOf(request)));
       setSender(request, senderIdOf(caller));
       callers.set(request, caller);
       if (request.method === 'POST') return;
+      if (caller.areAgentsStopped === true) throw agentsStopped();
       void reply.header('allow', 'POST');
       throw new AppError('method_not_allowed', 'this server keeps no MCP sessions; send every message with POST');
     },
@@ -108,8 +122,9 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
         throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
       requireShortBatch(request.body, context.config);
       const origin = { requestId: request.id, address: request.ip };
-      await requireGrant(runtime, caller, request.body, origin);
       const exchange = { runtime, budget, log, caller, origin };
+      await requireNotStopped(exchange, request.body);
+      await requireGrant(exchange, request.body);
       const { answer, answerPlainCall, plainCallOf } = await protocol();
       const call = plainCallOf(request.headers, request.body);
       if (call !== null) {

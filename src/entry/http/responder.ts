@@ -73,7 +73,7 @@ export async function mountResponder(
         }
         requireShortBatch(request.body, context.config);
         const { answer, isOfLinkSession, responderServerWith, sessionIdFor, withLinks } = await protocol();
-        const caller = await admit(context, knownCaller, request);
+        const caller = await admit(context, knownCaller, { request, budget });
         const credential = credentialOf(request);
         const origin = { requestId: request.id, address: request.ip };
         const reauthenticate = async () => await admit(context, await authenticateAgent(context, credential), null);
@@ -93,8 +93,15 @@ export async function mountResponder(
   });
 }
 
-/** Returns the caller as a responder. Throws `forbidden`, and records it if the call would have changed something. */
-async function admit(context: AppContext, caller: Caller, request: FastifyRequest | null): Promise<Caller> {
+/**
+ * Returns the caller as a responder. Throws `forbidden`, and records it if the call would have changed something; that
+ * counts among the calls of the caller.
+ */
+async function admit(
+  context: AppContext,
+  caller: Caller,
+  asked: { readonly request: FastifyRequest; readonly budget: CallBudget } | null,
+): Promise<Caller> {
   const { orgId, actor } = caller;
   const stores = storesOf(context.db.session());
   const agentId = agentIdOf(actor);
@@ -111,9 +118,10 @@ async function admit(context: AppContext, caller: Caller, request: FastifyReques
       responder: { agentId, agentName: nameOf(actor) },
     };
   }
-  const tool = request === null ? null : (await protocol()).calledWriteTool(request.body);
-  if (request !== null && tool !== null) {
-    await recordRefusal(context.actions, tool, caller, { requestId: request.id, address: request.ip });
+  const tool = asked === null ? null : (await protocol()).calledWriteTool(asked.request.body);
+  if (asked !== null && tool !== null) {
+    const origin = { requestId: asked.request.id, address: asked.request.ip };
+    await asked.budget.run(senderIdOf(caller), () => recordRefusal(context.actions, tool, caller, origin));
   }
   if (areStopped) throw agentsStopped();
   if (isResponder) throw new AppError('forbidden', keyMayOnlyLook(changes.filter(isPermission)));

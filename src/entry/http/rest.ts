@@ -63,8 +63,8 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: Ca
       );
       const action = getAction(request.params['*']);
       const origin = { requestId: request.id, address: request.ip };
-      await requirePermission(runtime, action, caller, origin);
       setSender(request, senderIdOf(caller));
+      await requirePermission(runtime, action, caller, origin, (work) => budget.run(senderIdOf(caller), work));
       invocations.set(request, { caller, action, origin });
     },
     async handler(request) {

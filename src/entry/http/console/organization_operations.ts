@@ -35,7 +35,8 @@ export function serveOrganizationOperations(scope: FastifyInstance, serving: Ser
     async onRequest(request) {
       const { caller } = await authenticateMember(serving, request, request.params.org);
       const operation = getConsoleOperation(request.params.action);
-      await requirePermission(serving.context.actions, operation, caller, originOf(request));
+      const inTurn = (work: () => Promise<void>) => serving.budget.run(caller.actor.userId, work);
+      await requirePermission(serving.context.actions, operation, caller, originOf(request), inTurn);
       invocations.set(request, { operation, caller });
     },
     async handler(request, reply) {

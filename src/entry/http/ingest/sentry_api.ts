@@ -179,6 +179,7 @@ function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
     method: 'POST',
     path,
     permission: 'exceptions:edit',
+    change: 'upload_source_maps',
     bodyBytesMax: UPLOAD_LIMITS.requestBytesMax,
     handle: async ({ requester, body, contentType }) => {
       const files = await filesOf(body, contentType, UPLOAD_LIMITS.chunksPerRequest);
@@ -202,8 +203,8 @@ function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
     const dist = optionalText(sent, 'dist', NAME_LENGTH_MAX);
     return await askForAssembly(runtime, requester, { checksum, chunks, serviceIds, release, dist }, limits);
   };
-  const permission = 'exceptions:edit';
-  add({ method: 'POST', path: '/organizations/:org/artifactbundle/assemble', permission, handle: assemble });
+  const needs = { permission: 'exceptions:edit', change: 'upload_source_maps' } as const;
+  add({ method: 'POST', path: '/organizations/:org/artifactbundle/assemble', ...needs, handle: assemble });
 }
 
 function sha1Of(text: string, path: string): string {

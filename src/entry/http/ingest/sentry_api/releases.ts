@@ -59,6 +59,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       method: 'POST',
       path: releases,
       permission: 'exceptions:edit',
+      change: 'create_release',
       status: 201,
       handle: async (call) => {
         const version = checkedVersion(requiredText(objectOf(call.body), 'version', VERSION_LENGTH_MAX));
@@ -93,6 +94,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       method: 'PUT',
       path: releasePath,
       permission: 'exceptions:edit',
+      change: 'update_release',
       handle: async (call) => {
         const version = versionOf(call);
         const named = await servicesOf(call);
@@ -104,6 +106,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       method: 'DELETE',
       path: releasePath,
       permission: 'exceptions:edit',
+      change: 'delete_release',
       handle: async (call) => {
         const rows = await releasesOf(call);
         await inUnitOfWork(runtime, async ({ stores, now }) => {
@@ -131,6 +134,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       method: 'POST',
       path: `${releasePath}/deploys`,
       permission: 'exceptions:edit',
+      change: 'record_deploy',
       status: 201,
       handle: async (call) => {
         const body = objectOf(call.body);

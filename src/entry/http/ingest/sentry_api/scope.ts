@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, HTTPMethods, RouteGenericInterface } from 'fastify';
 
-import type { ActionRuntime } from '#actions/run_action.ts';
+import { type ActionRuntime, recordRefusal } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
@@ -42,6 +42,8 @@ interface Endpoint {
   readonly method: HTTPMethods;
   readonly path: string;
   readonly permission: Permission;
+  /** Name in the audit log of the change that it makes; absent: it only reads, or a later call makes the change. */
+  readonly change?: string;
   readonly bodyBytesMax?: number;
   readonly status?: number;
   handle(call: Call): Promise<unknown>;
@@ -65,7 +67,15 @@ interface Route extends RouteGenericInterface {
 export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits, baseUrl }: SentryApi): AddEndpoint {
   const callers = new WeakMap<FastifyRequest, Caller>();
   const badKeys = createBadKeyLimiter(runtime.clock, limits);
-  return ({ method, path, permission, bodyBytesMax = JSON_BYTES_MAX, status = 200, handle }: Endpoint): void => {
+  return ({
+    method,
+    path,
+    permission,
+    change,
+    bodyBytesMax = JSON_BYTES_MAX,
+    status = 200,
+    handle,
+  }: Endpoint): void => {
     for (const url of [`${SENTRY_API_PATH}${path}`, `${SENTRY_API_PATH}${path}/`]) {
       scope.route<Route>({
         method,
@@ -77,10 +87,14 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits,
           const caller = await badKeys.guard(request.ip, () =>
             authenticateApiKey(runtime, credentialOf(request), 'rest', runtime.clock.now()),
           );
+          setSender(request, senderIdOf(caller));
           if (!caller.permissions.has(permission)) {
+            if (change !== undefined) {
+              const origin = { requestId: request.id, address: request.ip };
+              await budget.run(senderIdOf(caller), () => recordRefusal(runtime, { name: change }, caller, origin));
+            }
             throw new AppError('forbidden', `this needs the permission ${permission}, which the key does not have`);
           }
-          setSender(request, senderIdOf(caller));
           const { org } = request.params;
           if (org !== undefined) await requireOrganization(stores, caller, org);
           callers.set(request, caller);
