@@ -230,6 +230,11 @@ const OF_UNAUTHENTICATED = {
     'apps that one address registers a minute',
     WAIT,
   ),
+  appAuthorizationsPerMinute: limit(
+    { variable: 'LIMIT_APP_AUTHORIZATIONS_PER_MINUTE', fallback: 120, maximum: 100_000 },
+    'pages of the authorization server that one address opens to connect apps, a minute; two for each app',
+    WAIT,
+  ),
   appDocumentsPerMinute: limit(
     { variable: 'LIMIT_APP_DOCUMENTS_PER_MINUTE', fallback: 30, maximum: 10_000 },
     'documents of apps that are fetched for one address a minute',

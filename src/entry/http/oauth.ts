@@ -4,6 +4,7 @@ import { authorizationServerMetadata, OAUTH_PATHS, openIdMetadata } from '#auth/
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
+import { sendAnswerPage } from '#entry/http/answers/answer_page.ts';
 import { clientAddresses } from '#entry/http/connections/addresses.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -27,6 +28,8 @@ const ROUTES = [
   { method: 'GET', url: OAUTH_PATHS.jwks },
 ] as const;
 
+const QUERY_LENGTH_MAX = 4_096;
+
 /** Mounts the authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
 export async function mountOAuth(app: FastifyInstance, context: HttpContext): Promise<void> {
   mountMetadata(app, context.config.baseUrl);
@@ -34,6 +37,29 @@ export async function mountOAuth(app: FastifyInstance, context: HttpContext): Pr
     perMinute: context.config.appRegistrationsPerMinute,
     processes: context.limits.processes,
   });
+  const authorizations = createRateLimit(context.clock, {
+    perMinute: context.config.appAuthorizationsPerMinute,
+    processes: context.limits.processes,
+  });
+  /**
+   * Answers with a page of our own when an address has opened too many, or when a query is longer than those of apps: each
+   * request of a person who is not signed in is kept for half an hour, with all that it says.
+   */
+  const refuseAuthorization = ({ ip, url }: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
+    const heading = 'This app cannot be connected.';
+    const network = networkOf(ip);
+    const waitSeconds = authorizations.take(network);
+    if (waitSeconds > 0) {
+      context.reachedLimits.record('appAuthorizationsPerMinute', network);
+      const sentence =
+        'Too many apps ask to be connected from this address. Wait a minute, then begin again in the app.';
+      void reply.header('retry-after', String(waitSeconds));
+      return sendAnswerPage(reply, { status: 429, heading, paragraphs: [sentence] });
+    }
+    if (url.length - url.indexOf('?') - 1 <= QUERY_LENGTH_MAX || !url.includes('?')) return undefined;
+    const sentence = `For its makers: the query has more than ${QUERY_LENGTH_MAX} characters; send a shorter state.`;
+    return sendAnswerPage(reply, { status: 400, heading, paragraphs: [sentence] });
+  };
   await app.register(async (scope) => {
     // The provider reads the body itself.
     scope.removeAllContentTypeParsers();
@@ -43,8 +69,10 @@ export async function mountOAuth(app: FastifyInstance, context: HttpContext): Pr
         method,
         url,
         exposeHeadRoute: false,
-        async onRequest({ ip, headers }) {
+        async onRequest(request, reply) {
+          const { ip, headers } = request;
           refuseLargeBody(headers);
+          if (url.startsWith(OAUTH_PATHS.authorization)) return refuseAuthorization(request, reply);
           const waitSeconds = url === OAUTH_PATHS.registration ? registrations.take(networkOf(ip)) : 0;
           if (waitSeconds === 0) return;
           throw new AppError('rate_limited', 'too many apps register from this address', {

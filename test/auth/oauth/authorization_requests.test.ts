@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import { codeFor, rawApp, REDIRECT } from '#test/auth/oauth/raw_app.ts';
-import { fileListeningWorld } from '#test/auth/oauth/listening_world.ts';
+import { fileListeningWorld, listeningWorldOfTest } from '#test/auth/oauth/listening_world.ts';
 
 const s = await fileListeningWorld();
 // An address may register only 30 apps at once.
@@ -94,4 +94,21 @@ test('a redirect URI on the same machine may use any port, and any other must ma
     expect(await response.text()).toContain('This app cannot be connected.');
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   }
+});
+
+test('an address opens so many authorization requests a minute, and none with a long query, so that strangers fill no table', async () => {
+  const own = await listeningWorldOfTest({ settings: { appAuthorizationsPerMinute: 3 } });
+  const app = await rawApp(own);
+  const open = (state: string) => fetch(app.authorizationUrl({ state }), { redirect: 'manual' });
+  const long = await open('x'.repeat(4_096));
+  expect([long.status, await long.text()]).toEqual([400, expect.stringContaining('send a shorter state')]);
+  const answers = [await open('a'), await open('b'), await open('c')];
+  expect(answers.map(({ status }) => status)).toEqual([303, 303, 429]);
+  expect(answers[2]!.headers.get('retry-after')).toBe('60');
+  expect(await answers[2]!.text()).toContain('Too many apps ask to be connected from this address.');
+  const kept = "select count(*)::int as count from oauth_records where kind = 'Interaction'";
+  expect(await own.context.db.sql.row(kept)).toEqual({ count: 2 });
+  expect(await own.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_APP_AUTHORIZATIONS_PER_MINUTE"} 1');
+  own.clock.advance({ minutes: 1 });
+  expect((await open('d')).status).toBe(303);
 });
