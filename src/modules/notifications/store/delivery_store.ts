@@ -294,7 +294,6 @@ export class DeliveryStore extends PostgresStore {
 /** Whether the person is among those who have acknowledged for themselves. */
 function hasAcknowledged(acknowledgements: Expression<object | null>, userId: Expression<string>) {
   return sql<boolean>`exists (
-    select from json_array_elements(${acknowledgements}) as entry
-    where entry.value->>'userId' = ${userId}
+    select from json_array_elements(${acknowledgements}) where value->>'userId' = ${userId}
   )`;
 }
