@@ -5,12 +5,12 @@ import { stopEscalation } from '#modules/incidents/paging/stop_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
-import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
+import { firstStepIndex, stepAt } from '#modules/policies/decide/escalation.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
-import { asId, type Id } from '#kernel/ids.ts';
+import { asId } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
-import { toTimestamp } from '#kernel/time.ts';
-import { stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
+import { Temporal, toTimestamp } from '#kernel/time.ts';
+import { type Acknowledgement, stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
 import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 
@@ -32,7 +32,8 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   if (earlier.length > 0) await unit.stores.suppression.setAcknowledgements(incident.id, acknowledgements, unit.now);
   const resumedMessages = await resumeEscalation(unit, { ...incident, acknowledgements }, acknowledgedAt ?? unit.now);
-  if (earlier.length > 0 && 'userId' in by) await pageAfterAll(unit, incident, asId('user', by.userId));
+  const undone = earlier.find(({ userId }) => 'userId' in by && userId === by.userId);
+  if (undone !== undefined) await pageAfterAll(unit, incident, undone);
   await pageWithoutParent(unit, incident.id);
   const notified = await withdrawStatusUpdates(unit, incident, 'acknowledged', by);
   await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
@@ -75,12 +76,14 @@ async function acknowledgeForOne(
 }
 
 /** Sends the pages of the last step that passed a person over because of the acknowledgement that they have undone. */
-async function pageAfterAll(unit: UnitOfWork, incident: IncidentRow, userId: Id<'user'>): Promise<void> {
+async function pageAfterAll(unit: UnitOfWork, incident: IncidentRow, undone: Acknowledgement): Promise<void> {
   const { stores, now, enqueue } = unit;
-  const passedOver = await stores.notifications.listPassedOver(incident.id, userId);
-  if (passedOver.length === 0) return;
-  const contact = (await readContacts(stores, incident, [userId])).get(userId);
-  for (const { id, channel } of passedOver) {
+  const { userId } = undone;
+  const since = Temporal.Instant.from(undone.at);
+  const { stepIndex, pages } = await stores.notifications.findPassedOver(incident.id, userId, since);
+  if (pages.length === 0) return;
+  const contact = (await readContacts(stores, incident, [userId], stepAt(incident.steps, stepIndex))).get(userId);
+  for (const { id, channel } of pages) {
     const address = contact && wantsChannel(contact, channel) ? findAddress(contact, channel) : null;
     if (address === null) continue;
     await stores.notifications.queueSkipped(id, address.to, now);
@@ -92,13 +95,14 @@ async function pageAfterAll(unit: UnitOfWork, incident: IncidentRow, userId: Id<
 async function withdrawAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
   const { stores, now, enqueue } = unit;
   const acknowledged = incident.acknowledgements ?? [];
-  if (!('userId' in by) || !acknowledged.some((earlier) => earlier.userId === by.userId)) return false;
-  const userId = asId('user', by.userId);
+  const undone = acknowledged.find(({ userId }) => 'userId' in by && userId === by.userId);
+  if (undone === undefined) return false;
+  const { userId } = undone;
   const others = withoutAcknowledgementOf(acknowledged, null, userId);
   await stores.suppression.setAcknowledgements(incident.id, others, now);
   const pages = await stores.notifications.requeueCancelled(incident.id, now, { only: userId });
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });
-  await pageAfterAll(unit, incident, userId);
+  await pageAfterAll(unit, incident, undone);
   await stores.timeline.record(incident.id, 'unacknowledged_by_one', { by }, now);
   return true;
 }

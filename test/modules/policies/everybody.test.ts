@@ -70,6 +70,57 @@ test('a person who undoes an acknowledgement is paged again, and those who keep 
   expect(await answer(acknowledgeIncident, anna)).toMatchObject({ status: 'acknowledged' });
 });
 
+test.each(['a policy of another team', 'another team'])(
+  'a person of %s who undoes an acknowledgement is paged by the number in that team',
+  async (kind) => {
+    const w = await detailedWorld();
+    const others = await w.staff.team();
+    const [bram, cleo] = [await w.person('Bram', others), await w.person('Cleo', others)];
+    const paging =
+      kind === 'another team' ? { members: { teamId: others } } : { targetUserIds: [bram.userId, cleo.userId] };
+    const steps = [
+      { afterMinutes: 0, ...SMS, ...paging, needsEverybody: true },
+      { afterMinutes: 10, ...SMS, ...paging },
+    ];
+    const theirs = await w.policy('Theirs', steps, {}, others);
+    const alert = await w.alertBy(kind === 'another team' ? steps : [{ afterMinutes: 0, ...SMS, policyId: theirs }]);
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    await w.expectOk('acknowledge_incident', { incidentId }, { key: bram.key });
+    await w.advance({ minutes: 10 });
+    expect(w.paged().slice(2)).toEqual(['Cleo']);
+    await runOperation(w, unacknowledgeIncident, memberCaller(w.orgId, bram.userId, 'responder'), { incidentId });
+    await w.runUntilIdle();
+    expect(w.paged().slice(3)).toEqual(['Bram']);
+  },
+);
+
+test('an undone acknowledgement sends no page of before a hand-over', async () => {
+  const w = await detailedWorld();
+  const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
+  const both = { ...SMS, targetUserIds: [anna.userId, bram.userId] };
+  const steps = [
+    { afterMinutes: 0, ...both, needsEverybody: true },
+    { afterMinutes: 10, ...both },
+  ];
+  const alert = await w.alertBy(steps);
+  const policyId = await w.policy('P2', steps);
+  const incidentId = await alert.trigger();
+  await w.runUntilIdle();
+  await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
+  await w.advance({ minutes: 10 });
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  const seen = { status: 'triggered', stepCount: 2 };
+  await runOperation(w, reassignIncident, owner, { incidentId, to: { policyId }, seen });
+  await w.advance({ minutes: 1 });
+  const before = w.paged().length;
+  await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
+  await w.advance({ minutes: 1 });
+  await runOperation(w, unacknowledgeIncident, memberCaller(w.orgId, anna.userId, 'responder'), { incidentId });
+  await w.runUntilIdle();
+  expect(w.paged().slice(before)).toEqual([]);
+});
+
 /** Lets the person acknowledge while the first page is on its way: by then the pager reads the person's role. */
 function acknowledgeWhileSending({ expectOk }: StaffedWorld, incidentId: string, { key }: Responder): void {
   const { findRole } = PeopleStore.prototype;

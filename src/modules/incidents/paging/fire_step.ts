@@ -13,11 +13,12 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
 import { fireNextStep, scheduleSteps, skipUnreachablePerson } from '#modules/incidents/paging/schedule_steps.ts';
 import { holdStep } from '#modules/incidents/paging/hold.ts';
+import { readContacts, teamOfStep } from '#modules/incidents/paging/read_contacts.ts';
 import { nextRound } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NewNotification } from '#modules/notifications/store/notification_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
-import { type Contact, contactsOf } from '#modules/contacts/decide/contact.ts';
+import type { Contact } from '#modules/contacts/decide/contact.ts';
 import { audienceOf, inTurn } from '#modules/policies/decide/audience.ts';
 
 /** People whom a step pages, and how each can be reached. */
@@ -37,22 +38,14 @@ async function readAudience(
   configured: ReadonlySet<Channel>,
 ): Promise<Audience> {
   const { orgId } = incident;
-  const teamId = step.origin?.teamId ?? incident.teamId;
+  const teamId = teamOfStep(incident, step);
   const onCall =
     step.useSchedule && teamId !== null ? await stores.onCall.ofTeam(orgId, teamId, now) : { schedules: [] };
   const schedules = onCall.schedules.map(({ schedule, onCall: then }) => ({ id: schedule.id, onCall: then }));
   const paged = step.members === undefined ? [] : await stores.teams.listMembers(orgId, [step.members.teamId]);
   const memberIds = paged.map(({ userId }) => userId);
   const userIds = audienceOf(step, { schedules, memberIds });
-  const people = await stores.people.listReachable(orgId, [...step.targetUserIds, ...userIds]);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(
-    [...people.values()].map((person) => person.userId),
-  );
-  const teamMembers = teamId === null ? [] : await stores.teams.listMembers(orgId, [teamId]);
-  // The settings in the policy's team come before those in the team that is paged.
-  const ownIds = new Set(teamMembers.map(({ userId }) => userId));
-  const members = [...teamMembers, ...paged.filter(({ userId }) => !ownIds.has(userId))];
-  const contacts = contactsOf([...people.values()], subscribers, members);
+  const contacts = await readContacts(stores, incident, [...step.targetUserIds, ...userIds], step);
   if (step.members?.inTurn !== true) return { userIds, contacts };
   const policyId = step.origin?.policyId ?? incident.escalationPolicyId;
   const last = policyId === null ? null : await stores.policies.lockTurn(policyId);

@@ -267,19 +267,21 @@ export class NotificationStore extends PostgresStore {
     return requeued.map(({ id }) => id);
   }
 
-  /** Lists the channels of the last step that passed a person over because they had acknowledged. */
-  async listPassedOver(
+  /** Finds the last step that has passed a person over because of their acknowledgement at `since`, with its pages. */
+  async findPassedOver(
     incidentId: Id<'incident'>,
     userId: Id<'user'>,
-  ): Promise<Pick<NotificationRow, 'id' | 'channel'>[]> {
+    since: Temporal.Instant,
+  ): Promise<{ stepIndex: number; pages: Pick<NotificationRow, 'id' | 'channel'>[] }> {
     const passedOver = await this.#lockable(incidentId, userId)
       .select(['channel', 'step_index as stepIndex'])
       .where('kind', '=', 'page')
       .where('status', '=', 'skipped')
       .where('reason', '=', 'acknowledged')
+      .where('created_at', '>=', since)
       .execute();
-    const last = Math.max(...passedOver.map(({ stepIndex }) => stepIndex ?? 0));
-    return passedOver.filter(({ stepIndex }) => stepIndex === last);
+    const last = Math.max(0, ...passedOver.map(({ stepIndex }) => stepIndex ?? 0));
+    return { stepIndex: last, pages: passedOver.filter(({ stepIndex }) => stepIndex === last) };
   }
 
   /** Lets a page leave now that was skipped. */
