@@ -34,6 +34,52 @@ test('a template reads the bodies of a tool, as JSON and as a field of a form', 
   expect((await incidents())[0].status).toBe('resolved');
 });
 
+test('the template of GitHub reads how runs, checks and deployments end, and alerts of security by what is done to them', async () => {
+  const { key, send, incidents } = await alertedService();
+  const post = async (body: object, repository = 'acme/shop') => {
+    const sent = { ...body, repository: { full_name: repository }, sender: { login: 'anna' } };
+    const { status, body: answer } = await send(`/webhook/${key}/github`, sent, { authorization: null });
+    expect(status).toBe(202);
+    return answer.status as string;
+  };
+  const statuses = async () => (await incidents()).map(({ title, status }) => `${title} ${status}`).toSorted();
+  const check = (conclusion: string | null, action = 'completed') => ({
+    action,
+    check_run: { name: 'build', status: conclusion === null ? 'queued' : 'completed', conclusion },
+  });
+  const ignored = [
+    check(null, 'created'),
+    { action: 'created', issue: { number: 7, title: 'A question' }, comment: { id: 1, body: 'Seen' } },
+    { zen: 'Design for failure.', hook_id: 1, hook: { type: 'Repository' } },
+    { ref: 'refs/heads/main', commits: [] },
+  ];
+  for (const body of ignored) expect(await post(body), JSON.stringify(body)).toBe('ignored');
+  expect(await incidents()).toEqual([]);
+  const deployment = (environment: string, state: string) => ({
+    action: 'created',
+    deployment_status: { state, environment, description: `${environment} ${state}` },
+    deployment: { environment },
+    workflow_run: { conclusion: null, workflow_id: 9, display_title: `Deploy ${environment}` },
+  });
+  await post(deployment('staging', 'failure'));
+  await post(deployment('production', 'failure'));
+  await post(deployment('production', 'success'));
+  expect(await statuses()).toEqual(['Deploy production resolved', 'Deploy staging triggered']);
+  await post(check('failure'));
+  await post(check('success'), 'acme/other');
+  expect(await statuses()).toContain('build triggered');
+  await post(check('success'));
+  expect(await statuses()).toContain('build resolved');
+  const security = (action: string) => ({
+    action,
+    alert: { number: 3, html_url: 'https://github.com/acme/shop/alerts/3', security_advisory: { summary: 'XSS' } },
+  });
+  await post(security('created'));
+  expect(await statuses()).toContain('XSS triggered');
+  await post(security('auto_dismissed'));
+  expect(await statuses()).toContain('XSS resolved');
+});
+
 test('JSON that is called a form is taken, and usual names are found without a template', async () => {
   const { w, key, serviceId, send, incidents } = await alertedService();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };

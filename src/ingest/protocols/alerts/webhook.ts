@@ -1,13 +1,7 @@
 import { type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
 import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
-import {
-  isOfTemplate,
-  isWebhookTemplate,
-  readMapped,
-  WEBHOOK_TEMPLATES,
-  type WebhookMapping,
-} from '#modules/alerts/decide/mapping.ts';
+import { readMapped, templateOf, type WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { detailsOf, isRecord, type JsonRecord, timeOf } from '#ingest/protocols/alerts/json_reading.ts';
@@ -28,8 +22,10 @@ export const WEBHOOK_ENDPOINTS: readonly AlertEndpoint[] = ['webhook/:key', 'web
 
 function read(body: unknown, name: string, mapping: WebhookMapping | null): AlertReading {
   if (!isRecord(body)) throw invalidInput([{ path: '', message: 'send a JSON object' }]);
-  const event = mappedAlert(body, mapping ?? templateOf(name, body));
-  if (event === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
+  const { mapping: chosen, scope } = mapping === null ? templateOf(name, body) : { mapping, scope: '' };
+  const mapped = mappedAlert(body, chosen);
+  if (mapped === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
+  const event = { ...mapped, scope: cutKey(scope).value };
   return {
     kind: 'alerts',
     sent: [{ source: { protocol: 'webhook', name }, event }],
@@ -38,12 +34,6 @@ function read(body: unknown, name: string, mapping: WebhookMapping | null): Aler
       body: { status: 'success', dedup_key: event.key, incident_id: outcome?.incidentId ?? null },
     }),
   };
-}
-
-/** The template of a name; the usual names for a body in which that one finds nothing. */
-function templateOf(name: string, body: JsonRecord): WebhookMapping {
-  if (!isWebhookTemplate(name) || !isOfTemplate(body, WEBHOOK_TEMPLATES[name])) return WEBHOOK_TEMPLATES.any;
-  return WEBHOOK_TEMPLATES[name];
 }
 
 /** The event that a mapping finds in a body; null for a body that says nothing of an alert. */

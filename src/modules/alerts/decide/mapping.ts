@@ -144,20 +144,33 @@ export const WEBHOOK_TEMPLATES = {
     at: ['data.attributes.started_at'],
   }),
   github: mapping({
-    title: [
-      'workflow_run.display_title',
-      'workflow_run.name',
-      'alert.rule.description',
-      'check_run.name',
-      'deployment_status.description',
-    ],
-    key: ['workflow_run.workflow_id', 'alert.html_url', 'alert.number', 'check_run.name', 'repository.full_name'],
+    title: ['workflow_run.display_title', 'workflow_run.name', 'check_run.name', 'deployment_status.description'],
+    key: ['deployment.environment', 'workflow_run.workflow_id', 'check_run.name'],
     status: {
-      path: 'workflow_run.conclusion|check_run.conclusion|deployment_status.state|action',
-      resolved: ['success', 'neutral', 'skipped', 'fixed', 'dismissed', 'closed_by_user', 'resolved'],
-      triggered: ['failure', 'timed_out', 'startup_failure', 'error', 'created', 'reopened', 'appeared_in_branch'],
+      // The last three say nothing: they are there for events that are none of an alert.
+      path: 'deployment_status.state|workflow_run.conclusion|check_run.conclusion|action|repository.full_name|zen',
+      resolved: ['success', 'neutral', 'skipped'],
+      triggered: ['failure', 'timed_out', 'startup_failure', 'error'],
     },
-    link: ['workflow_run.html_url', 'alert.html_url', 'check_run.html_url', 'deployment_status.target_url'],
+    link: ['workflow_run.html_url', 'check_run.html_url', 'deployment_status.target_url'],
+  }),
+  'github-alerts': mapping({
+    title: ['alert.rule.description', 'alert.security_advisory.summary', 'alert.secret_type_display_name'],
+    key: ['alert.html_url', 'alert.number'],
+    status: {
+      path: 'action',
+      resolved: ['fixed', 'dismissed', 'auto_dismissed', 'closed_by_user', 'resolved'],
+      triggered: [
+        'created',
+        'reopened',
+        'reopened_by_user',
+        'auto_reopened',
+        'reintroduced',
+        'appeared_in_branch',
+        'publicly_leaked',
+      ],
+    },
+    link: ['alert.html_url'],
   }),
   cloudwatch: mapping({
     title: ['AlarmName'],
@@ -181,8 +194,27 @@ export function isWebhookTemplate(name: string): name is WebhookTemplate {
   return Object.hasOwn(WEBHOOK_TEMPLATES, name);
 }
 
+/** Paths of what has the keys of a template for itself, such as a repository. */
+const TEMPLATE_SCOPES: Partial<Readonly<Record<WebhookTemplate, string>>> = { github: 'repository.full_name' };
+
+/** The mapping of a body without one of its own, and what keeps its key apart from the same one elsewhere. */
+export interface TemplateOfBody {
+  readonly mapping: WebhookMapping;
+  readonly scope: string;
+}
+
+/** Finds the template of a name; the usual names for a body in which that one finds nothing. */
+export function templateOf(name: string, body: Readonly<Record<string, unknown>>): TemplateOfBody {
+  const chosen = name === 'github' && detailText(body, 'alert.number') !== null ? 'github-alerts' : name;
+  if (!isWebhookTemplate(chosen) || !isOfTemplate(body, WEBHOOK_TEMPLATES[chosen])) {
+    return { mapping: WEBHOOK_TEMPLATES.any, scope: '' };
+  }
+  const path = TEMPLATE_SCOPES[chosen];
+  return { mapping: WEBHOOK_TEMPLATES[chosen], scope: path === undefined ? '' : (detailText(body, path) ?? '') };
+}
+
 /** Whether a body has a title, a key or a status where the mapping looks for them. */
-export function isOfTemplate(body: Readonly<Record<string, unknown>>, { title, key, status }: WebhookMapping): boolean {
+function isOfTemplate(body: Readonly<Record<string, unknown>>, { title, key, status }: WebhookMapping): boolean {
   return [...title, ...key, ...(status?.path.split('|') ?? [])].some((path) => detailText(body, path) !== null);
 }
 

@@ -44,6 +44,7 @@ test('neither what is shown nor a mapping fails for any JSON', () => {
 test.each<[WebhookTemplate, object, object]>([
   ['github', { workflow_run: { conclusion: 'failure', name: 'CI', workflow_id: 9 } }, { action: 'trigger', key: '9' }],
   ['github', { workflow_run: { conclusion: null }, action: 'requested' }, { action: null }],
+  ['github-alerts', { action: 'reopened', alert: { number: 3 } }, { action: 'trigger', key: '3' }],
   ['cloudwatch', { AlarmName: 'CPU', NewStateValue: 'OK' }, { action: 'resolve', title: 'CPU', key: 'CPU' }],
   ['cloudwatch', { AlarmName: 'CPU', NewStateValue: 'INSUFFICIENT_DATA' }, { action: null }],
   ['zabbix', { Subject: 'CPU', Event_ID: '4711', 'X-S4-Status': 'new' }, { action: 'trigger', key: '4711' }],
