@@ -95,7 +95,8 @@ async function takeCheckIn(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inc
   if (openRun === null && status === 'in_progress' && running.length >= RUNNING_MAX) {
     return await countNotKept(unit, checkIn, 'too_many_running');
   }
-  const decision = decideCheckIn(monitor, openRun, { status, durationMs, at: receivedAt, config });
+  const last = await stores.monitors.findLastRuns(monitor.id);
+  const decision = decideCheckIn(monitor, openRun, { status, durationMs, at: receivedAt, config }, last);
   const runId = openRun?.runId ?? checkIn.runId;
   const { run } = decision;
   if (run !== null) await stores.monitors.saveRun({ monitorId: monitor.id, runId, release: checkIn.release, ...run });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { asId, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -92,4 +93,24 @@ test('organizations take turns, so that one with very many monitors delays no mi
   ]);
   expect(slugs).toHaveLength(200);
   expect(slugs).toContainEqual({ slug: 'zz' });
+});
+
+test('the run after a late one is still missed when the late one began after it was missed', async () => {
+  const w = await world();
+  w.clock.set('2027-06-01T13:00:00Z');
+  const { serviceId } = await w.given.service();
+  await givenMissed(w, serviceId, w.orgId, ['backup']);
+  await w.context.db.sql.run(`update monitors set schedule = $1`, [HOURLY.replace('0 * * * *', '*/10 * * * *')]);
+  await watch(w);
+  w.clock.set('2027-06-01T13:06:00Z');
+  await w.context.db.transaction(async (session) => {
+    const run = { orgId: w.orgId, serviceId, slug: 'backup', environment: 'production', runId: 'a'.repeat(32) };
+    const said = { isNamed: true, byKey: true, status: 'ok', durationMs: null, config: null, release: null } as const;
+    await storesOf(session).checkIns.add({ ...run, ...said, receivedAt: w.clock.now() });
+  });
+  await watch(w);
+  const [monitor] = await w.context.db.sql.rows<{ nextDueAt: Temporal.Instant }>(
+    `select next_due_at as "nextDueAt" from monitors`,
+  );
+  expect(monitor?.nextDueAt.toString()).toBe('2027-06-01T13:10:00Z');
 });

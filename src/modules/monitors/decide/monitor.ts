@@ -55,6 +55,14 @@ export interface CheckIn {
   readonly config: MonitorConfig | null;
 }
 
+/** Newest runs of a monitor. */
+export interface LastRuns {
+  /** Time when the last run that was missed was due. */
+  readonly missedAt: Instant | null;
+  /** Time when the last run of the others began. */
+  readonly begunAt: Instant | null;
+}
+
 /** Change of a monitor. `fails`: enough runs in a row have gone wrong; `recovers`: enough good ones have followed. */
 export type MonitorChange = 'fails' | 'recovers' | 'none';
 
@@ -72,10 +80,20 @@ interface CheckInDecision {
 const EARLY = { minutes: 5 };
 /** Shorter time while an earlier run is still expected: a run that begins is rather that one. */
 const EARLY_BESIDE_LATE = { seconds: 30 };
+/**
+ * Part of the time between two runs that is as short while one that was missed has not begun since: a run that begins
+ * well before the next one is late. In a daily job it is early, as nothing begins so late.
+ */
+const EARLY_BESIDE_MISSED = 1 / 60;
 
-/** Decides the effect of a check-in. `known` is the run that it is about, if that has begun before. */
-export function decideCheckIn(before: MonitorState, openRun: Run | null, checkIn: CheckIn): CheckInDecision {
-  const monitor = withDue(withConfig(before, checkIn.config), before, openRun, checkIn);
+/** Decides the effect of a check-in. `openRun` is the run that it is about, if that has begun before. */
+export function decideCheckIn(
+  before: MonitorState,
+  openRun: Run | null,
+  checkIn: CheckIn,
+  last: LastRuns,
+): CheckInDecision {
+  const monitor = withDue(withConfig(before, checkIn.config), { before, openRun, last }, checkIn);
   const { status, at, durationMs } = checkIn;
   const isBegun = openRun !== null;
   if (status === 'in_progress') {
@@ -131,11 +149,16 @@ function dueAnew(monitor: MonitorState, before: MonitorState, now: Instant): Mon
   return { ...monitor, nextDueAt: nextDue(schedule, now) };
 }
 
+interface DueContext {
+  readonly before: MonitorState;
+  readonly openRun: Run | null;
+  readonly last: LastRuns;
+}
+
 /** Updates when the next run is due: at the begin of a run, and at the end of one that repeats after a pause. */
 function withDue(
   monitor: MonitorState,
-  before: MonitorState,
-  run: Run | null,
+  { before, openRun: run, last }: DueContext,
   { at, durationMs }: CheckIn,
 ): MonitorState {
   const begin = run?.startedAt ?? startOf(at, durationMs);
@@ -144,31 +167,48 @@ function withDue(
   const isChanged = before.schedule === null || !isSameSchedule(schedule, before.schedule);
   if (run !== null && schedule.type === 'crontab' && !isChanged) return monitor;
   const { nextDueAt } = monitor;
-  const expectedAt = isChanged ? null : nextDueAt;
-  const dueAt =
-    schedule.type === 'crontab' ? dueAfterBegin(monitor, schedule, begin, expectedAt) : nextDue(schedule, at);
+  const expected = isChanged ? NOTHING_EXPECTED : { expectedAt: nextDueAt, last };
+  const dueAt = schedule.type === 'crontab' ? dueAfterBegin(monitor, schedule, begin, expected) : nextDue(schedule, at);
   // A late check-in does not change runs that were due after it.
   const isLate = !isChanged && nextDueAt !== null && dueAt !== null && isAtOrBefore(dueAt, nextDueAt);
   return isLate ? monitor : { ...monitor, nextDueAt: dueAt };
 }
+
+interface Expected {
+  /** Time when the next run is due. */
+  readonly expectedAt: Instant | null;
+  readonly last: LastRuns;
+}
+
+const NOTHING_EXPECTED: Expected = { expectedAt: null, last: { missedAt: null, begunAt: null } };
 
 /** Returns when the run after the one that began at `begin` is due; null for never. */
 function dueAfterBegin(
   { marginMinutes }: MonitorState,
   schedule: MonitorSchedule,
   begin: Instant,
-  expectedAt: Instant | null,
+  { expectedAt, last }: Expected,
 ): Instant | null {
   const dueAt = nextDue(schedule, begin);
   const following = dueAt && nextDue(schedule, dueAt);
   if (dueAt === null || following === null) return dueAt;
-  const isOtherLate = expectedAt !== null && isAtOrBefore(expectedAt, begin);
-  const most = isOtherLate ? EARLY_BESIDE_LATE : { minutes: Math.max(EARLY.minutes, marginMinutes) };
-  const earlyMs = Math.min(
-    Temporal.Duration.from(most).total('milliseconds'),
-    (following.epochMilliseconds - dueAt.epochMilliseconds) / 2,
-  );
-  return dueAt.epochMilliseconds - begin.epochMilliseconds <= earlyMs ? following : dueAt;
+  const betweenMs = following.epochMilliseconds - dueAt.epochMilliseconds;
+  const earlyMs = Math.min(millisecondsOf({ minutes: Math.max(EARLY.minutes, marginMinutes) }), betweenMs / 2);
+  const besideLateMs = millisecondsOf(EARLY_BESIDE_LATE);
+  let mostMs = earlyMs;
+  if (expectedAt !== null && isAtOrBefore(expectedAt, begin)) mostMs = besideLateMs;
+  else if (isMissing(last, begin, earlyMs)) mostMs = Math.max(besideLateMs, betweenMs * EARLY_BESIDE_MISSED);
+  return dueAt.epochMilliseconds - begin.epochMilliseconds <= Math.min(mostMs, earlyMs) ? following : dueAt;
+}
+
+/** Whether no run has begun since the one that was missed, nor so early before it that it may have been that one. */
+function isMissing({ missedAt, begunAt }: LastRuns, begin: Instant, earlyMs: number): boolean {
+  if (missedAt === null || !isAtOrBefore(missedAt, begin)) return false;
+  return begunAt === null || begunAt.epochMilliseconds < missedAt.epochMilliseconds - earlyMs;
+}
+
+function millisecondsOf(duration: Temporal.DurationLike): number {
+  return Temporal.Duration.from(duration).total('milliseconds');
 }
 
 /** Whether both expect the same runs. */

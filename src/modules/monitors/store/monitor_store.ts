@@ -1,5 +1,5 @@
 import { MONITORS_MAX, mayCreateByDsn, type RunStatus } from '#modules/monitors/decide/check_in.ts';
-import { type MonitorState, NEW_MONITOR } from '#modules/monitors/decide/monitor.ts';
+import { type LastRuns, type MonitorState, NEW_MONITOR } from '#modules/monitors/decide/monitor.ts';
 import type { MonitorSchedule } from '#modules/monitors/decide/schedule.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
@@ -234,6 +234,16 @@ export class MonitorStore extends PostgresStore {
       .orderBy('r.started_at', 'desc')
       .orderBy('r.run_id')
       .execute();
+  }
+
+  async findLastRuns(monitorId: Id<'monitor'>): Promise<LastRuns> {
+    return await this.selectFrom('monitor_runs')
+      .select(({ fn }) => [
+        fn.agg<Temporal.Instant | null>('max', ['started_at']).filterWhere('status', '=', 'missed').as('missedAt'),
+        fn.agg<Temporal.Instant | null>('max', ['started_at']).filterWhere('status', '<>', 'missed').as('begunAt'),
+      ])
+      .where('monitor_id', '=', monitorId)
+      .executeTakeFirstOrThrow();
   }
 
   async saveRun(run: MonitorRun): Promise<void> {

@@ -2,16 +2,12 @@ import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import {
-  type CheckIn,
   decideCheckIn,
-  decideOverdue,
   editMonitor,
   useJobSchedule,
-  type MonitorChange,
   type MonitorState,
   NEW_MONITOR,
   overdueFrom,
-  type Run,
 } from '#modules/monitors/decide/monitor.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
 import {
@@ -21,46 +17,10 @@ import {
   parseMonitorConfig,
   readMonitorConfig,
 } from '#modules/monitors/decide/schedule.ts';
-import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { Temporal } from '#kernel/time.ts';
+import { at, config, NO_RUNS, Watched } from '#test/modules/monitors/decide/watched_monitor.ts';
 
-const START = Temporal.Instant.from('2027-06-01T12:00:00Z');
-const at = (minutes: number): Temporal.Instant => START.add({ seconds: Math.round(minutes * 60) });
-
-const config = (sent: Record<string, unknown>): MonitorConfig => unwrap(parseMonitorConfig(sent));
 const HOURLY = config({ schedule: { type: 'crontab', value: '0 * * * *' }, checkin_margin: 5, max_runtime: 10 });
-
-/** A monitor with its runs, as the stores keep them. */
-class Watched {
-  state: MonitorState = NEW_MONITOR;
-  readonly runs = new Map<string, Run>();
-  readonly changes: MonitorChange[] = [];
-
-  say(runId: string, status: CheckIn['status'], minutes: number, sent: MonitorConfig | null = null): MonitorChange {
-    const checkIn = { status, durationMs: null, at: at(minutes), config: sent };
-    const decision = decideCheckIn(this.state, this.runs.get(runId) ?? null, checkIn);
-    this.state = decision.monitor;
-    if (decision.run !== null) this.runs.set(runId, decision.run);
-    this.changes.push(decision.change);
-    return decision.change;
-  }
-
-  look(minutes: number): ReturnType<typeof decideOverdue> {
-    const now = at(minutes);
-    const decision = decideOverdue(this.state, this.running(), now);
-    this.state = decision.monitor;
-    for (const [id, run] of this.runs) {
-      if (run.timeoutAt === null || run.timeoutAt.epochMilliseconds > now.epochMilliseconds) continue;
-      this.runs.set(id, { ...run, status: 'timeout', endedAt: now, timeoutAt: null });
-    }
-    this.changes.push(decision.change);
-    return decision;
-  }
-
-  running(): Run[] {
-    return [...this.runs.values()].filter(({ timeoutAt }) => timeoutAt !== null);
-  }
-}
 
 test('a run that does not begin within the margin is missed once, and a good one ends that', () => {
   const monitor = new Watched();
@@ -75,16 +35,16 @@ test('a run that does not begin within the margin is missed once, and a good one
 });
 
 test('a run took as long as the client that ends it says', () => {
-  const inProgress = decideCheckIn(NEW_MONITOR, null, {
-    status: 'in_progress',
-    durationMs: null,
-    at: at(0),
-    config: null,
-  });
+  const inProgress = decideCheckIn(
+    NEW_MONITOR,
+    null,
+    { status: 'in_progress', durationMs: null, at: at(0), config: null },
+    NO_RUNS,
+  );
   const ended = { status: 'ok', durationMs: 90_000, at: at(5), config: null } as const;
-  const { run } = decideCheckIn(inProgress.monitor, inProgress.run, ended);
+  const { run } = decideCheckIn(inProgress.monitor, inProgress.run, ended, NO_RUNS);
   expect(run).toMatchObject({ status: 'ok', startedAt: at(3.5), endedAt: at(5) });
-  const unmeasured = decideCheckIn(inProgress.monitor, inProgress.run, { ...ended, durationMs: null });
+  const unmeasured = decideCheckIn(inProgress.monitor, inProgress.run, { ...ended, durationMs: null }, NO_RUNS);
   expect(unmeasured.run).toMatchObject({ startedAt: at(0), endedAt: at(5) });
 });
 
@@ -170,20 +130,44 @@ test('an early run of each day is never missed', () => {
   }
 });
 
-test('a late run says nothing of the next one, even shortly before it', () => {
+test.each([
+  ['before it is missed', false],
+  ['once it was missed', true],
+])('a late run that begins %s says nothing of the next one, even shortly before it', (_, isTold) => {
   const monitor = new Watched();
   monitor.say('a', 'ok', 0, crontab('0,3 * * * *'));
   monitor.say('b', 'ok', 4, null);
   expect(monitor.state.nextDueAt).toEqual(at(60));
+  if (isTold) monitor.look(61);
   monitor.say('c', 'ok', 62, null);
   expect(monitor.state.nextDueAt).toEqual(at(63));
+});
+
+test('an early run is the next one again the day after one was missed', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 60, crontab('0 13 * * *'));
+  expect(monitor.look(61 + 1_440)).toMatchObject({ missedAt: at(60 + 1_440) });
+  monitor.say('b', 'ok', 59.25 + 2 * 1_440);
+  expect(monitor.state.nextDueAt).toEqual(at(60 + 3 * 1_440));
+});
+
+test('a job that always begins early is missed at most once more after a run was missed', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, crontab('*/5 * * * *'));
+  monitor.look(6);
+  for (const [index, minutes] of [8, 13, 18, 23].entries()) {
+    monitor.say(`run ${index}`, 'ok', minutes);
+    monitor.look(minutes + 3);
+  }
+  const missed = [...monitor.runs.values()].filter(({ status }) => status === 'missed');
+  expect(missed.map(({ startedAt }) => startedAt)).toEqual([at(5), at(10)]);
 });
 
 test('of a run that is told when it has ended, its begin decides which one it was', () => {
   const monitor = new Watched();
   monitor.say('a', 'ok', 0, HOURLY);
   const checkIn = { status: 'ok', durationMs: 70 * 60_000, at: at(130), config: null } as const;
-  expect(decideCheckIn(monitor.state, null, checkIn).monitor.nextDueAt).toEqual(at(120));
+  expect(decideCheckIn(monitor.state, null, checkIn, monitor.last()).monitor.nextDueAt).toEqual(at(120));
 });
 
 test('a schedule that cannot be read expects nothing, nor does the one before it', () => {
