@@ -131,6 +131,16 @@ test('another policy takes the place of the steps that were left', async () => {
   );
 });
 
+test('an incident that is handed to the policy that it has begins its steps again, and that is audited', async () => {
+  const { w, anna, alert, reassign } = await annaIsPaged();
+  await w.advance({ minutes: 2 });
+  expect((await reassign({ policyId: alert.policyId })).status).toBe(200);
+  await w.runUntilIdle();
+  expect(pagesOf(w, anna)).toEqual([2]);
+  const audited = await w.context.db.sql.rows(`select after from audit_log where action = 'reassign_incident'`);
+  expect(audited).toMatchObject([{ after: { status: 'triggered', assignedTo: alert.policyId } }]);
+});
+
 test('an acknowledged incident that is reassigned waits for somebody again, and an undone acknowledgement resumes only the new steps', async () => {
   const { w, anna, bram, cleo, dirk, ask, read, reassign } = await annaIsPaged();
   await ask('acknowledge_incident');

@@ -73,7 +73,7 @@ export const reassignIncident = defineOperation({
       after: {
         status: after.status,
         escalationPolicyId: after.escalationPolicyId,
-        ...(target.kind === 'person' && { assignedTo: target.userId }),
+        assignedTo: target.kind === 'person' ? target.userId : target.policyId,
       },
     });
     return toIncidentView(after, await stores.stepTimers.listSteps([incident.id]));
