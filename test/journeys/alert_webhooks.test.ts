@@ -80,6 +80,45 @@ test('the template of GitHub reads how runs, checks and deployments end, and ale
   expect(await statuses()).toContain('XSS resolved');
 });
 
+test('the template of Sentry reads metric alerts, and opens nothing when somebody is assigned', async () => {
+  const { key, send, incidents } = await alertedService();
+  const post = (body: object) => send(`/webhook/${key}/sentry`, body, { authorization: null });
+  const metric = (action: string, title: string) => ({
+    action,
+    data: {
+      metric_alert: { id: '36', alert_rule: { id: '7', name: 'Too many errors' } },
+      description_title: title,
+      web_url: 'https://acme.sentry.io/alerts/36',
+    },
+  });
+  expect(await post(metric('critical', 'Critical: Too many errors'))).toMatchObject({
+    status: 202,
+    body: { status: 'success', dedup_key: '36' },
+  });
+  expect((await incidents())[0]).toMatchObject({
+    title: 'Critical: Too many errors',
+    severity: 'fatal',
+    details: { links: [{ href: 'https://acme.sentry.io/alerts/36' }] },
+  });
+  await post(metric('resolved', 'Resolved: Too many errors'));
+  expect(await incidents()).toMatchObject([{ status: 'resolved', resolvedBy: { system: true } }]);
+  const issue = (action: string) => ({ action, data: { issue: { id: '1', title: 'TypeError', level: 'error' } } });
+  const ignored = [
+    issue('assigned'),
+    { action: 'created', data: { comment: 'Seen', comment_id: 1, issue_id: 1 } },
+    { action: 'created', data: { installation: { uuid: 'x' } }, installation: { uuid: 'x' } },
+  ];
+  for (const body of ignored) expect((await post(body)).body).toEqual({ status: 'ignored' });
+  expect(await incidents()).toHaveLength(1);
+  await post(issue('created'));
+  await post(issue('assigned'));
+  expect((await incidents())[0]).toMatchObject({ title: 'TypeError', status: 'triggered', occurrences: 1 });
+  await post(issue('archived'));
+  expect((await incidents())[0].status).toBe('resolved');
+  // The older plugin says nothing of what was done.
+  expect((await post({ id: '5', message: 'ValueError', level: 'warning' })).body).toMatchObject({ dedup_key: '5' });
+});
+
 test('JSON that is called a form is taken, and usual names are found without a template', async () => {
   const { w, key, serviceId, send, incidents } = await alertedService();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };

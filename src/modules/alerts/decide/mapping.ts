@@ -126,11 +126,19 @@ export const WEBHOOK_TEMPLATES = {
     link: ['url'],
   }),
   sentry: mapping({
-    title: ['data.issue.title', 'data.event.title', 'event.title', 'message', 'project_name'],
-    key: ['data.issue.id', 'data.event.issue_id', 'event.issue_id', 'id'],
-    status: { path: 'action', resolved: ['resolved', 'archived', 'ignored'] },
-    severity: ['data.issue.level', 'data.event.level', 'level'],
-    link: ['data.issue.permalink', 'data.issue.web_url', 'data.event.web_url', 'url'],
+    title: ['data.issue.title', 'data.event.title', 'data.description_title', 'event.title', 'message', 'project_name'],
+    key: ['data.issue.id', 'data.event.issue_id', 'data.metric_alert.id', 'event.issue_id', 'id'],
+    status: {
+      // Comments and installations are created, too, and are no alerts. The older plugin says a level and no action.
+      path: 'data.comment_id|data.installation.uuid|action|level|event.level',
+      resolved: ['resolved', 'archived', 'ignored'],
+      triggered: [
+        ...['created', 'unresolved', 'triggered', 'critical', 'warning'],
+        ...['fatal', 'error', 'info', 'debug', 'sample'],
+      ],
+    },
+    severity: ['data.issue.level', 'data.event.level', 'level', 'action'],
+    link: ['data.issue.permalink', 'data.issue.web_url', 'data.event.web_url', 'data.web_url', 'url'],
   }),
   'better-stack': mapping({
     title: ['data.attributes.name', 'data.attributes.cause', 'name'],
