@@ -132,10 +132,7 @@ export const WEBHOOK_TEMPLATES = {
       // Comments and installations are created, too, and are no alerts. The older plugin says a level and no action.
       path: 'data.comment_id|data.installation.uuid|action|level|event.level',
       resolved: ['resolved', 'archived', 'ignored'],
-      triggered: [
-        ...['created', 'unresolved', 'triggered', 'critical', 'warning'],
-        ...['fatal', 'error', 'info', 'debug', 'sample'],
-      ],
+      triggered: 'created unresolved triggered critical warning fatal error info debug sample'.split(' '),
     },
     severity: ['data.issue.level', 'data.event.level', 'level', 'action'],
     link: ['data.issue.permalink', 'data.issue.web_url', 'data.event.web_url', 'data.web_url', 'url'],
