@@ -1,6 +1,7 @@
 import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
 import { baseOf, type CounterWriter, earlierOf, momentOf } from '#modules/metrics/decide/counter_writers.ts';
 import { asCoarse, bucketsBefore, type SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+import { SMALL_FALL_PARTS } from '#modules/metrics/decide/series_points.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, SeriesStarts, withExport } from '#ingest/series/series_starts.ts';
 
@@ -15,6 +16,8 @@ export interface BucketBases {
   readonly lastAt: number;
   /** Previous count of each bucket; null where the samples before it say so, and `later` where all is as it is now. */
   readonly counts: readonly number[] | null;
+  /** Time of the first export after the last reset: what a bucket held before is no count of the process. */
+  readonly resetAt: number;
   /** The histogram in the layout to store. */
   readonly histogram: SentHistogram;
 }
@@ -90,20 +93,31 @@ export class CounterStarts {
       before ? writerOfExport(before) : null,
     );
     const isNewer = newest === undefined || at > newest.at;
-    if (isNewer) this.#added.histograms.set(key, withExport(exports, { startAt, at, histogram }));
-    const bases = { at, lastAt: before?.at ?? Number.NaN, counts: null, histogram };
+    const merged = before === undefined ? null : bucketsBefore(before.histogram, histogram);
+    const hasOwnSamples = before === newest && !Number.isNaN(startAt);
+    const held =
+      before === undefined || hasOwnSamples ? merged : (merged ?? sameLayoutCounts(before.histogram, histogram));
+    const isReset =
+      isNewer && before !== undefined && Number.isNaN(startAt) && isFarBelow(histogram, held ?? [], before);
+    const resetAt = isReset ? at : (before?.resetAt ?? -Infinity);
+    if (isNewer) this.#added.histograms.set(key, withExport(exports, { startAt, at, histogram, resetAt }));
+    const bases = { at, lastAt: before?.at ?? Number.NaN, counts: null, resetAt, histogram };
     if (!isNewer || newest === undefined) return bases;
     if (before === undefined) return { ...bases, counts: countsOfNewWriter({ startAt, at, histogram }, newest) };
-    const merged = bucketsBefore(before.histogram, histogram);
-    if (before === newest) return { ...bases, counts: merged };
-    return { ...bases, counts: merged ?? sameLayoutCounts(before.histogram, histogram) };
+    if (isReset) return { ...bases, counts: histogram.buckets.map(() => 0) };
+    return { ...bases, counts: before === newest ? merged : held };
   }
 
   /**
    * Notes a bucket of a histogram that sends only the buckets that hold anything. One that was not there the time before
    * held nothing then.
    */
-  noteBucket(seriesIndex: number, sample: CounterWriter, { lastAt, counts }: BucketBases, place: number): void {
+  noteBucket(
+    seriesIndex: number,
+    sample: CounterWriter,
+    { lastAt, counts, resetAt }: BucketBases,
+    place: number,
+  ): void {
     const key = this.#keyOf(seriesIndex);
     const { startAt, at } = sample;
     const base = counts?.[place];
@@ -115,7 +129,7 @@ export class CounterStarts {
     const current = this.#currentOf(key);
     const earlierStart = current?.startAt ?? Number.NaN;
     if (Number.isNaN(startAt)) {
-      if (!Number.isNaN(earlierStart)) return;
+      if (earlierStart >= resetAt) return;
       this.#added.set(key, { ...sample, startAt: Number.isNaN(lastAt) ? at : lastAt });
       if (!Number.isNaN(lastAt)) this.#add(seriesIndex, lastAt, 0, at);
       return;
@@ -174,7 +188,7 @@ function writerOfExport({ startAt, at, histogram }: HistogramExport): CounterWri
  * counters.
  */
 function countsOfNewWriter(
-  { startAt, at, histogram }: HistogramExport,
+  { startAt, at, histogram }: Omit<HistogramExport, 'resetAt'>,
   newest: HistogramExport,
 ): readonly number[] | null {
   if (!(startAt < newest.at)) return null;
@@ -182,6 +196,21 @@ function countsOfNewWriter(
 }
 
 function sameLayoutCounts(before: SentHistogram, now: SentHistogram): readonly number[] {
-  const counts = new Map(before.buckets.map(({ range, count }) => [range, count]));
-  return now.buckets.map(({ range }) => counts.get(range) ?? 0);
+  let counts: ReadonlyMap<string, number> | null = null;
+  return now.buckets.map(({ range }, place) => {
+    const same = before.buckets[place];
+    if (same?.range === range) return same.count;
+    counts ??= new Map(before.buckets.map((bucket) => [bucket.range, bucket.count]));
+    return counts.get(range) ?? 0;
+  });
+}
+
+/**
+ * Whether the buckets have lost so much of what they held that it is a reset, as `growthBetween` has it of counters. A
+ * reset is one of the whole histogram, by Prometheus's specification.
+ */
+function isFarBelow(now: SentHistogram, held: readonly number[], before: HistogramExport): boolean {
+  const total = writerOfExport(before).value;
+  const kept = now.buckets.reduce((sum, { count }, place) => sum + Math.min(count, held[place] ?? 0), 0);
+  return total > 0 && (total - kept) * SMALL_FALL_PARTS >= total;
 }

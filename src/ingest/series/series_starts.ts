@@ -60,6 +60,8 @@ export interface HistogramExport {
   readonly startAt: number;
   readonly at: number;
   readonly histogram: SentHistogram;
+  /** Time of the first export after the last reset that no start tells of; negative infinity without one. */
+  readonly resetAt: number;
 }
 
 /** Limit on the processes that write one histogram in turn. */

@@ -59,7 +59,8 @@ export class HistogramPoints {
       else if (isStale) admission.add(series, at, 0, 'stale', place);
       else admission.addSince(series, startAt, at, value, isGauge ? 'gauge' : 'counter', place);
     }
-    this.#addRanges(name, labels, sent, histogram, { counted, startAt, place });
+    // The end of a histogram says nothing of its buckets, which may go on.
+    if (!isStale) this.#addRanges(name, labels, sent, histogram, { counted, startAt, place });
     return true;
   }
 
