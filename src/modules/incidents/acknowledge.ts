@@ -11,7 +11,7 @@ import { asId } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { type Acknowledgement, stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
-import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
+import { resumePaging } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   const resumedMessages = await resumeEscalation(unit, { ...incident, acknowledgements }, acknowledgedAt ?? unit.now);
   const undone = earlier.find(({ userId }) => 'userId' in by && userId === by.userId);
   if (undone !== undefined) await pageAfterAll(unit, incident, undone);
-  await pageWithoutParent(unit, incident.id);
+  await resumePaging(unit, incident.id, acknowledgedAt ?? unit.now);
   const notified = await withdrawStatusUpdates(unit, incident, 'acknowledged', by);
   await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
   return true;

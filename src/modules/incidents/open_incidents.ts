@@ -16,10 +16,10 @@ import { heldEventsOf } from '#modules/incidents/paging/hold.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import {
   decideSuppression,
+  followMaintenance,
   isSuppressed,
   isWaitingForMaintenance,
   mayHaveParent,
-  movePaging,
   startsAt,
   type Suppression,
 } from '#modules/incidents/paging/suppression.ts';
@@ -154,9 +154,7 @@ async function releaseStorm(unit: UnitOfWork, stormId: Id<'incident'>, firings: 
   if (storm === null || !isWaitingForMaintenance(storm, unit.now)) return;
   for (const firing of firings) {
     if (await isSuppressed(unit, firing)) continue;
-    await movePaging(unit, storm, null);
-    await unit.stores.timeline.record(stormId, 'maintenance_ended', {}, unit.now);
-    return;
+    return await followMaintenance(unit, storm, null);
   }
 }
 

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { getLinkedIncidents } from '#modules/incidents/operations/incident_context.ts';
-import { createMaintenance } from '#modules/maintenance/operations/maintenance.ts';
+import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
+import { reopenIncident } from '#modules/incidents/operations/resolve_incident.ts';
+import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
+import { createMaintenance, deleteMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
@@ -54,6 +58,86 @@ describe('an incident of one host that waits for a maintenance of it', () => {
     await w.advance({ minutes: 59 });
     expect(w.phone.messages).toEqual([]);
     expect(await run(getLinkedIncidents, { incidentId })).toMatchObject({ maintenance: [{ maintenanceId }] });
+    await w.advance({ minutes: 2 });
+    expect(w.phone.messages).toHaveLength(1);
+  });
+});
+
+describe('an incident that was answered while it waited for a maintenance', () => {
+  const answers = [
+    ['acknowledged', 'acknowledge_incident', unacknowledgeIncident],
+    ['resolved', 'resolve_incident', reopenIncident],
+  ] as const;
+
+  test.each(answers)(
+    'pages at once when it is %s no more and the maintenance was called off',
+    async (_, name, undo) => {
+      const { maintenanceId } = await quiet({ ruleId: alert.ruleId });
+      const incidentId = await alert.trigger();
+      await w.expectOk(name, { incidentId });
+      await w.advance({ minutes: 5 });
+      await run(deleteMaintenance, { maintenanceId });
+      await w.advance({ minutes: 10 });
+      expect(w.phone.messages).toEqual([]);
+      await run(undo, { incidentId });
+      await w.advance({ seconds: 1 });
+      expect(w.phone.messages).toHaveLength(1);
+    },
+  );
+
+  test.each(answers)('pages when the maintenance ends if it is %s no more', async (_, name, undo) => {
+    await quiet({ ruleId: alert.ruleId });
+    const incidentId = await alert.trigger();
+    await w.expectOk(name, { incidentId });
+    await w.advance({ minutes: 20 });
+    await run(undo, { incidentId });
+    await w.advance({ minutes: 39 });
+    expect(w.phone.messages).toEqual([]);
+    await w.advance({ minutes: 2 });
+    expect(w.phone.messages).toHaveLength(1);
+  });
+
+  test('pages when its acknowledgement is stale, but not before the maintenance ends or is called off', async () => {
+    await setOfRule(w, alert.ruleId, { repageMinutes: 30 });
+    const { maintenanceId } = await quiet({ ruleId: alert.ruleId });
+    const incidentId = await alert.trigger();
+    await w.expectOk('acknowledge_incident', { incidentId });
+    const pass = async (minutes: number) => {
+      await w.advance({ minutes });
+      await expireAcknowledgements(w.runtime);
+      await w.advance({ seconds: 1 });
+      return w.phone.messages.length;
+    };
+    expect(await pass(40)).toBe(0);
+    await run(deleteMaintenance, { maintenanceId });
+    expect(await pass(1)).toBe(1);
+  });
+
+  test('pages the rest behind a person who gets it, and not as late as the maintenance was to end', async () => {
+    const bram = await w.staff.responder(teamId, 'Bram');
+    for (const { phone } of [anna, bram]) w.phone.addFault({ kind: 'callback_lost', number: phone });
+    const { maintenanceId } = await quiet({ ruleId: alert.ruleId });
+    const incidentId = await alert.trigger();
+    await w.expectOk('acknowledge_incident', { incidentId });
+    await w.advance({ minutes: 5 });
+    await run(deleteMaintenance, { maintenanceId });
+    await w.advance({ minutes: 10 });
+    const seen = { status: 'acknowledged', stepCount: 1 };
+    await run(reassignIncident, { incidentId, to: { userId: bram.userId }, seen });
+    await w.advance({ minutes: 6 });
+    expect(w.phone.messages.map(({ to }) => to)).toContain(anna.phone);
+  });
+
+  test('pages no earlier than a maintenance ends that was extended meanwhile', async () => {
+    const target = { ruleId: alert.ruleId };
+    await quiet(target, inMinutes(20));
+    const incidentId = await alert.trigger();
+    await w.expectOk('acknowledge_incident', { incidentId });
+    await quiet(target);
+    await w.advance({ minutes: 30 });
+    await run(unacknowledgeIncident, { incidentId });
+    await w.advance({ minutes: 29 });
+    expect(w.phone.messages).toEqual([]);
     await w.advance({ minutes: 2 });
     expect(w.phone.messages).toHaveLength(1);
   });

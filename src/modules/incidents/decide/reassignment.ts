@@ -10,7 +10,7 @@ import {
   stepCountOf,
 } from '#modules/policies/decide/escalation.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
@@ -29,6 +29,8 @@ export interface EscalationAtReassignment {
   readonly timers: readonly StepTimerRow[];
   /** Time of the acknowledgement; null while it waits for one. */
   readonly acknowledgedAt: Instant | null;
+  /** Time until which its pages wait, or waited, for the end of a maintenance; null or absent if they do not. */
+  readonly suppressedUntil?: Instant | null;
 }
 
 /** Limit on the steps of an incident, however often it is reassigned or pages again. */
@@ -90,16 +92,25 @@ export function planReassignment(standing: EscalationAtReassignment, to: Assigne
 }
 
 /** Returns the steps that have not fired, in time, with when they would fire now. */
-function stepsLeft({ timers, acknowledgedAt }: EscalationAtReassignment, now: Instant): PlannedStep[] {
+function stepsLeft(standing: EscalationAtReassignment, now: Instant): PlannedStep[] {
+  const { timers, acknowledgedAt, suppressedUntil } = standing;
   const waiting =
-    acknowledgedAt === null ? timers.filter(({ state }) => state === 'pending') : resumed(timers, acknowledgedAt, now);
+    acknowledgedAt === null
+      ? timers.filter(({ state }) => state === 'pending')
+      : resumed(timers, stoppedAt(acknowledgedAt, suppressedUntil ?? acknowledgedAt, now), now);
   return waiting.toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex);
 }
 
-function resumed(timers: readonly StepTimerRow[], acknowledgedAt: Instant, now: Instant): PlannedStep[] {
-  const stopped = timers.filter(({ state, reason }) => state === 'cancelled' && reason === 'acknowledged');
+/** Returns when an acknowledgement stopped the timers: those that wait for the end of a maintenance have not run before. */
+function stoppedAt(acknowledgedAt: Instant, suppressedUntil: Instant, now: Instant): Instant {
+  const ranFrom = isAtOrBefore(suppressedUntil, now) ? suppressedUntil : now;
+  return isAtOrBefore(acknowledgedAt, ranFrom) ? ranFrom : acknowledgedAt;
+}
+
+function resumed(timers: readonly StepTimerRow[], stopped: Instant, now: Instant): PlannedStep[] {
+  const cancelled = timers.filter(({ state, reason }) => state === 'cancelled' && reason === 'acknowledged');
   const earliest = now.add({ minutes: ALONE_MINUTES });
-  return resumeTimers(stopped, acknowledgedAt, now).map(({ stepIndex, dueAt }) => ({
+  return resumeTimers(cancelled, stopped, now).map(({ stepIndex, dueAt }) => ({
     stepIndex,
     dueAt: dueAt.epochMilliseconds < earliest.epochMilliseconds ? earliest : dueAt,
   }));

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors.ts';
 import { changeStatus, resolve } from '#modules/incidents/change_status.ts';
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
 import { resumeEscalation, withdrawStatusUpdates } from '#modules/incidents/paging/acknowledgement_timeout.ts';
-import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
+import { resumePaging } from '#modules/incidents/paging/suppression.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT, IncidentView } from '#modules/incidents/view.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
@@ -68,9 +68,9 @@ async function reopen(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor
   if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
     throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');
   }
-  const resumedMessages =
-    decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
-  if (decision.to === 'triggered') await pageWithoutParent(unit, incident.id);
+  const resolvedAt = incident.resolvedAt ?? unit.now;
+  const resumedMessages = decision.to === 'triggered' ? await resumeEscalation(unit, incident, resolvedAt) : 0;
+  await resumePaging(unit, incident.id, incident.acknowledgedAt ?? resolvedAt);
   const notified = await withdrawStatusUpdates(unit, incident, 'resolved', by);
   const data = { by, status: decision.to, resumedMessages, told: notified };
   await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);

@@ -1,7 +1,7 @@
 import { findParent, nextParent } from '#modules/incidents/decide/group.ts';
 import { labelsOfIncident } from '#modules/incidents/decide/incident_labels.ts';
 import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/maintenance.ts';
-import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
+import { type Quiet, SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import type { Cause, Opener } from '#modules/incidents/paging/firing.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { planSteps, stepAt } from '#modules/policies/decide/escalation.ts';
@@ -80,29 +80,55 @@ function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
   return { serviceId, ruleId, labels: cause.labels ?? labels };
 }
 
-/** Recomputes suppression after a maintenance was added or removed: suppressed incidents page when they now should. */
+/**
+ * Recomputes suppression after a maintenance was added or removed: suppressed incidents page when they now should, also
+ * if somebody takes their answer back.
+ */
 export async function renewSuppression(unit: UnitOfWork, orgId: Id<'org'>): Promise<void> {
   const { stores, now } = unit;
   const suppressionTimes = await readSuppressionTimes(unit, orgId);
   for (const incidentId of await stores.suppression.listSuppressed(orgId, now, SUPPRESSED_MAX)) {
     const incident = await stores.incidents.lock(incidentId);
-    if (incident?.status !== 'triggered' || incident.suppressedUntil === null) continue;
-    const { serviceId, ruleId } = incident;
-    const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
-    const quiet = suppressionTimes.find({ serviceId, ruleId, labels: labelsOfIncident(incident, rule) }, now);
+    if (incident === null || incident.status === 'resolved' || incident.suppressedUntil === null) continue;
+    const quiet = await findQuiet(unit, incident, suppressionTimes);
     if (quiet?.until.epochMilliseconds === incident.suppressedUntil.epochMilliseconds) continue;
-    await movePaging(unit, incident, quiet?.until ?? null);
-    if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);
-    else {
-      const waits = { maintenance: quiet.window.name, until: toTimestamp(quiet.until) };
-      await stores.timeline.record(incident.id, 'quiet', waits, now);
-    }
+    await followMaintenance(unit, incident, quiet);
   }
 }
 
 const SUPPRESSED_MAX = 10_000;
 
-/** Lets a locked incident, whose pages wait, begin to page then, or now. Steps that a person has asked for stay. */
+async function findQuiet(
+  { stores, now }: UnitOfWork,
+  incident: IncidentRow,
+  suppressionTimes: SuppressionTimes<MaintenanceRow>,
+): Promise<Quiet<MaintenanceRow> | null> {
+  const { orgId, serviceId, ruleId } = incident;
+  const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
+  return suppressionTimes.find({ serviceId, ruleId, labels: labelsOfIncident(incident, rule) }, now);
+}
+
+/** Lets a locked incident that waits for a maintenance page when it ends now, or at once; the timeline says so. */
+export async function followMaintenance(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  quiet: Quiet<MaintenanceRow> | null,
+): Promise<void> {
+  const { stores, now } = unit;
+  await movePaging(unit, incident, quiet?.until ?? null);
+  // The timeline of an answered incident says so once nobody has answered it.
+  if (incident.status !== 'triggered') return;
+  if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);
+  else {
+    const waits = { maintenance: quiet.window.name, until: toTimestamp(quiet.until) };
+    await stores.timeline.record(incident.id, 'quiet', waits, now);
+  }
+}
+
+/**
+ * Lets a locked incident, whose pages wait, begin to page then, or now; one that is answered, as if it were not. Steps
+ * that a person has asked for stay.
+ */
 export async function movePaging(
   unit: UnitOfWork,
   incident: IncidentRow,
@@ -112,7 +138,10 @@ export async function movePaging(
   const waited = toTimestamp(incident.suppressedUntil ?? FAR_FUTURE);
   const countsFrom = toTimestamp(until ?? now);
   const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
-  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil: until, parentId: null }, now);
+  const isAnswered = incident.status !== 'triggered';
+  // One that is answered has not begun to page: the time says since when it would have.
+  const suppressedUntil = isAnswered ? (until ?? now) : until;
+  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil, parentId: null }, now);
   const timers = await stores.stepTimers.listSteps([incident.id]);
   const planned = planSteps(steps, now).filter(
     ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
@@ -121,7 +150,7 @@ export async function movePaging(
     const timer = timers.find((timer) => timer.stepIndex === stepIndex);
     if (timer !== undefined) await stores.stepTimers.moveStep(incident.id, stepIndex, timer.dueAt, dueAt);
   }
-  scheduleSteps(unit, incident.id, planned);
+  if (!isAnswered) scheduleSteps(unit, incident.id, planned);
 }
 
 /**
@@ -143,18 +172,30 @@ export async function releaseChildren(unit: UnitOfWork, parent: Pick<IncidentRow
   );
 }
 
-/** An incident that waits for somebody again pages by itself if the one that paged for it is over. */
-export async function pageWithoutParent(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
+/**
+ * An incident whose answer at `answeredAt` was taken back pages by itself if the one that paged for it is over. If it
+ * waited for a maintenance when it was answered, it pages when that ends now, or at once.
+ */
+export async function resumePaging(
+  unit: UnitOfWork,
+  incidentId: Id<'incident'>,
+  answeredAt: Temporal.Instant,
+): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
-  if (incident?.parentId == null) return;
+  if (incident === null) return;
+  if (isWaitingForMaintenance(incident, answeredAt)) {
+    const suppressionTimes = await readSuppressionTimes(unit, incident.orgId);
+    await followMaintenance(unit, incident, await findQuiet(unit, incident, suppressionTimes));
+  }
+  if (incident.status !== 'triggered' || incident.parentId === null) return;
   const parent = await stores.incidents.find(incident.orgId, incident.parentId);
   if (parent !== null && parent.status !== 'resolved') return;
   await movePaging(unit, incident, null);
   await stores.timeline.record(incident.id, 'pages_itself', {}, now);
 }
 
-/** Whether pages of the incident wait for the end of a maintenance. */
-export function isWaitingForMaintenance({ suppressedUntil: until }: IncidentRow, now: Temporal.Instant): boolean {
-  return until !== null && !isAtOrBefore(until, now);
+/** Whether pages of the incident wait, or waited at that time, for the end of a maintenance. */
+export function isWaitingForMaintenance({ suppressedUntil: until }: IncidentRow, at: Temporal.Instant): boolean {
+  return until !== null && !isAtOrBefore(until, at);
 }

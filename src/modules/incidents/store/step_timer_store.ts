@@ -75,16 +75,21 @@ export class StepTimerStore extends PostgresStore {
     return rowsChanged(changed) > 0;
   }
 
-  /** Moves a timer that is pending and still due at `from`; true when there was one. */
+  /** Moves a timer that is pending, or stopped by an answer, and still due at `from`; true when there was one. */
   async moveStep(
     incidentId: Id<'incident'>,
     stepIndex: number,
     from: Temporal.Instant,
     to: Temporal.Instant,
   ): Promise<boolean> {
-    const moved = await this.#pending(incidentId)
+    const moved = await this.updateTable('incident_steps')
       .set({ due_at: to })
+      .where('incident_id', '=', incidentId)
       .where('step_index', '=', stepIndex)
+      .where((eb) => {
+        const isStopped = eb.and([eb('state', '=', 'cancelled'), eb('reason', 'in', ['acknowledged', 'resolved'])]);
+        return eb.or([eb('state', '=', 'pending'), isStopped]);
+      })
       .where('due_at', '=', from)
       .execute();
     return rowsChanged(moved) > 0;

@@ -28,13 +28,13 @@ type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'suppressedUntil' | 'pa
  * them.
  */
 export class SuppressionStore extends PostgresStore {
-  /** Incidents of the organization that nobody has answered and whose pages wait, oldest first; their ids. */
+  /** Open incidents of the organization whose pages wait, also those that somebody has acknowledged, oldest first; their ids. */
   async listSuppressed(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
     const quiet = await this.selectFrom('incidents')
       .select('id')
       .where('org_id', '=', orgId)
       .where('suppressed_until', '>', now)
-      .where('status', '=', 'triggered')
+      .where('status', '<>', 'resolved')
       .orderBy('id')
       .limit(limit)
       .execute();
@@ -146,12 +146,16 @@ export class SuppressionStore extends PostgresStore {
     await this.updateTable('incidents').set({ parent_id: parentId }).where('id', '=', anyOf(incidentIds)).execute();
   }
 
-  /** Acknowledged incidents that pages were sent about, whose rule or source of alerts pages again by now; oldest first. */
+  /**
+   * Acknowledged incidents that have steps, whose rule or source of alerts pages again by now, except those that wait for
+   * a maintenance; oldest first.
+   */
   async listStale(now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
     const stale = await this.selectFrom('incidents as i')
       .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select('i.id')
       .where('i.status', '=', 'acknowledged')
+      .where((eb) => eb.or([eb('i.suppressed_until', 'is', null), eb('i.suppressed_until', '<=', now)]))
       .where((eb) => {
         const acknowledgedAt = eb.ref('i.acknowledged_at');
         const sources = eb
