@@ -1,5 +1,6 @@
 import type { AccountChange, AccountContext, AnyAccountOperation, Browser } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
+import { requireWholeSession } from '#modules/accounts/require_whole_session.ts';
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
 import { type ActionRuntime, stepUpRequired } from '#actions/run_action.ts';
 import { mustStepUp } from '#auth/sessions.ts';
@@ -7,7 +8,7 @@ import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
-import { inUnitOfWork, type Stores, storesOf, type UnitOfWork } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 export interface AccountRequester {
   /** Session of the person; null: nobody is signed in, or nobody needs to be. */
@@ -44,7 +45,10 @@ export async function runAccountOperation(
       ...contextOf(runtime, requester, unit),
       record: (made: AccountChange) => void changes.push(made),
     };
-    if (operation.countsEverywhere === true) await requireSessionOfAll(unit.stores, requester.session);
+    if (operation.countsEverywhere === true && requester.session !== null) {
+      const { userId, providerOrgId } = requester.session;
+      await requireWholeSession(unit.stores, userId, providerOrgId);
+    }
     const result = await handle(operation, requester.session, input, context, prepared);
     for (const made of changes) {
       await recordAccountChange(unit, { action: operation.name, ...made, origin: requester.origin });
@@ -62,20 +66,6 @@ export function requireSession(
   if (operation.scope === 'anyone') return;
   if (session === null) throw nobodySignedIn();
   if (operation.stepUp === true && mustStepUp(session, now)) throw stepUpRequired(operation.name);
-}
-
-/**
- * Throws `forbidden` in a session that the provider of one organization began when another organization knows the account,
- * too: whoever runs that provider can sign in as any of its people. Locks the account until the transaction ends.
- */
-async function requireSessionOfAll(stores: Stores, session: SessionOfPerson | null): Promise<void> {
-  const orgId = session?.providerOrgId ?? null;
-  if (session === null || orgId === null) return;
-  if ((await stores.provisioning.countElsewhere(orgId, session.userId)) === 0) return;
-  throw new AppError(
-    'forbidden',
-    'this counts in every organization that knows your account, and the provider of one signed you in: sign in with your password to change it ("Forgot password" sets one)',
-  );
 }
 
 function nobodySignedIn(): AppError {

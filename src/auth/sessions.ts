@@ -152,6 +152,7 @@ export async function memberCallerOf(
     via: 'console',
     role,
     mustStepUp: mustStepUp(session, now),
+    ...(providerOrgId !== null && { isByProvider: true }),
     permissions: new Set([...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]]),
   };
 }

@@ -60,6 +60,8 @@ export interface CallerVia<Way extends string> {
   readonly areAgentsStopped?: true;
   /** Set while a configuration file is applied: its changes are made by operations of the console, too. */
   readonly appliesFile?: true;
+  /** Set in a session that the provider of the organization began: it must change nothing that counts in others. */
+  readonly isByProvider?: true;
   /** Set for a connection that may change nothing: what it is shown cannot be used to send data, either. */
   readonly isReadOnly?: true;
 }

@@ -15,7 +15,7 @@ import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { systemClock } from '#kernel/time.ts';
-import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/unproven_account.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
@@ -127,14 +127,16 @@ async function commitRows(db: Database, config: RunningConfig, checked: CheckedF
 
 /** Replaces ids that are taken, and ids that would refer to objects of others here: these become ids of nothing. */
 async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promise<void> {
-  const { people } = storesOf(db.session());
+  const { people, addressProofs } = storesOf(db.session());
   /** Accounts that people of the export have here under the same id. */
   const stays = new Set<string>();
   for await (const line of linesOfFile(folder, 'users.jsonl')) {
     const { id, email } = parseLine(line);
     const account = await people.findUserByEmail(String(email));
     if (account === null || typeof id !== 'string') continue;
-    if (mayBeOfStranger(account)) throw refusedLine(line, unprovenText(String(email)));
+    if (await mayBeOfStranger({ addressProofs }, { ...account, userId: account.id })) {
+      throw refusedLine(line, unprovenText(String(email)));
+    }
     ids.accounts.add(account.id);
     if (account.id !== id) ids.move(id, account.id);
     else stays.add(id);

@@ -1,4 +1,4 @@
-import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/unproven_account.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { endMembership, requireAnotherOwner, notifyOfLoweredRole } from '#modules/organizations/roles.ts';
@@ -30,7 +30,8 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   if (account?.isKnown === true) {
     throw new ScimError('uniqueness', `the organization has a user with the address ${email} already`);
   }
-  if (account !== null && mayBeOfStranger(account)) throw new ScimError('uniqueness', unprovenText(email));
+  if (account !== null && (await mayBeOfStranger(stores, account)))
+    throw new ScimError('uniqueness', unprovenText(email));
   if (!(await room.users.take(orgId, 1, () => stores.provisioning.countNamed(orgId)))) {
     throw new ScimError('tooMany', `an organization has at most ${USERS_MAX} users`);
   }

@@ -240,7 +240,7 @@ test('a second factor of their own is asked for after the provider, unless the o
   expect((await (await flow.signIn()).browser.get('/session')).status).toBe(401);
 });
 
-test('a session of a provider changes no second factor of somebody whom another organization knows, whatever the provider says was shown', async () => {
+test('a session of a provider changes neither second factors nor what speaks for somebody whom another organization knows, whatever the provider says was shown', async () => {
   const flow = await openFlow({ settings: { trustsSecondFactor: true } });
   const { w, provider } = flow;
   const email = 'anna@acme.example';
@@ -270,9 +270,15 @@ test('a session of a provider changes no second factor of somebody whom another 
   const pending = (await openBrowser(w).post('/session', { email, password: PASSWORD })).body.result.secondFactor;
   const shown = { token: pending.token, code: codeAt(secret, w.clock.now()) };
   expect((await openBrowser(w).post('/session/second-factor', shown)).status).toBe(200);
+  const answersByPhone = [
+    await browser.invoke(w.orgId, 'set_reply_pin', { pin: null }),
+    await browser.invoke(w.orgId, 'confirm_phone', { phone: '+31612345678', code: '123456' }),
+  ];
+  expect(answersByPhone.map(({ status }) => status)).toEqual([403, 403]);
   // Somebody whom no other organization knows has no other way in.
   await people.removeMembership(other.orgId, userId);
   expect((await browser.post('/me/recovery-codes', {})).status).toBe(200);
+  expect((await browser.invoke(w.orgId, 'set_reply_pin', { pin: null })).status).toBe(200);
 });
 
 test('only owners change how people sign in, and a secret goes only to the provider that it was entered for', async () => {

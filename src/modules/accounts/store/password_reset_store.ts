@@ -1,6 +1,7 @@
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { PostgresStore, rowsChanged, toColumns } from '#storage/postgres/store.ts';
+import { hasSecondFactor } from '#modules/accounts/store/standing.ts';
 import { PasswordResetEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A link by which somebody may set a new password, once. */
@@ -84,6 +85,23 @@ export class AddressProofStore extends PostgresStore {
       .where('address_proven_at', 'is', null)
       .execute();
     return rowsChanged(proven) > 0;
+  }
+
+  /** Whether a second factor, a browser, a confirmed number or a PIN counts for the person in every organization. */
+  async hasReach(userId: Id<'user'>): Promise<boolean> {
+    const row = await this.selectFrom('users as u')
+      .select('u.id')
+      .where('u.id', '=', userId)
+      .where(({ exists, or, ref, selectFrom }) =>
+        or([
+          hasSecondFactor(ref('u.id')),
+          exists(selectFrom('push_subscriptions as s').select('s.id').whereRef('s.user_id', '=', 'u.id')),
+          exists(selectFrom('confirmed_numbers as n').select('n.phone').whereRef('n.user_id', '=', 'u.id')),
+          exists(selectFrom('reply_pins as r').select('r.user_id').whereRef('r.user_id', '=', 'u.id')),
+        ]),
+      )
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /**

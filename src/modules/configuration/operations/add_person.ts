@@ -1,4 +1,4 @@
-import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/unproven_account.ts';
 import { Type } from 'typebox';
 
 import { EmailField, RoleName } from '#modules/accounts/view.ts';
@@ -36,7 +36,7 @@ export const addPerson = defineOperation({
     }
     if (
       present !== null &&
-      mayBeOfStranger(present) &&
+      (await mayBeOfStranger(stores, { ...present, userId })) &&
       !(await stores.configuration.isOnlyOrganization(caller.orgId))
     ) {
       throw new AppError('conflict', unprovenText(email));

@@ -6,6 +6,7 @@ import { forgetPinTries, hashPassword, isSamePhoneCode, newPhoneCode } from '#au
 import { StrictObject } from '#kernel/action.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { requireWholeCaller } from '#modules/accounts/require_whole_session.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX, NUMBER_STATES, numberStateOf } from '#modules/contacts/decide/number_campaign.ts';
@@ -83,6 +84,7 @@ export const confirmPhone = defineOperation({
   example: { phone: '+31612345678', code: '123456' },
   async handle({ phone, code }, { caller, stores, now, record }) {
     const userId = callerUser(caller);
+    await requireWholeCaller(stores, caller);
     const sent = await stores.phoneNumbers.lockCode(userId, phone, now);
     if (sent === null) throw new AppError('conflict', 'no valid code was sent to this number; ask for a new one');
     if (sent.wrongTries >= TRIES_MAX) throw new AppError('conflict', 'too many wrong codes; ask for a new one');
@@ -107,6 +109,7 @@ export const setReplyPin = defineOperation({
   prepare: async ({ pin }) => (pin === null ? null : await hashPassword(pin)),
   async handle({ pin }, { caller, stores, record }, pinHash) {
     const userId = callerUser(caller);
+    await requireWholeCaller(stores, caller);
     const hadPin = (await stores.phoneNumbers.findPin(userId)) !== null;
     await stores.phoneNumbers.setPin(userId, pinHash);
     await forgetPinTries(stores, userId);

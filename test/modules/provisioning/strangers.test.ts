@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+
+import { identityProvider, USER_SCHEMA } from '#test/kit/identity_provider.ts';
+import { world } from '#test/kit/world.ts';
+
+test.each([
+  [
+    'a browser',
+    `push_subscriptions values ('subscription_1', $1, 'https://push.example/1', 'p', 'a', 'Laptop', now())`,
+  ],
+  ['a confirmed number', `confirmed_numbers (user_id, phone, confirmed_at) values ($1, '+31612345678', now())`],
+  ['a PIN for replies', `reply_pins (user_id, pin_hash) values ($1, 'x')`],
+  ['a second factor', `passkeys values ('key', $1, 'Key', '', 0, '[]', now(), null)`],
+])('provisioning makes nobody a member who has got %s before they proved their address', async (_what, row) => {
+  const w = await world();
+  const theirs = await identityProvider(w);
+  const ours = await identityProvider(await w.forOrganization());
+  const userId = await theirs.user('mallory@a.example');
+  await w.context.db.sql.run(`insert into ${row}`, [userId]);
+  const email = 'victim@b.example';
+  const emails = [{ value: email, primary: true }];
+  await theirs.patch(`/Users/${userId}`, [{ op: 'replace', path: 'emails', value: emails }]);
+  expect(await ours.ask('POST', '/Users', { schemas: [USER_SCHEMA], userName: email, emails })).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining('never proven') },
+  });
+});
