@@ -119,7 +119,8 @@ export async function routeAlerts(unit: UnitOfWork, affected: readonly Affected[
   return routed;
 }
 
-function isOpening({ effect }: Affected): boolean {
+/** Whether an event opens an incident, unless a route drops the alert. */
+export function isOpening({ effect }: Pick<Affected, 'effect'>): boolean {
   return effect === 'open' || effect === 'open_acknowledged' || effect === 'replace';
 }
 

@@ -4,7 +4,7 @@ import { repeatsAlerts, sourceSettingsOf } from '#modules/alerts/decide/source_s
 import type { AlertOutcome, AlertOwner, OwnedAlert } from '#modules/alerts/decide/sent_alert.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { applyEffects, routeAlerts } from '#modules/alerts/apply_effects.ts';
+import { applyEffects, isOpening, routeAlerts } from '#modules/alerts/apply_effects.ts';
 import { findAlerts, nameOf } from '#modules/alerts/find_alerts.ts';
 import type { Affected, AlertQueue, KnownSource } from '#modules/alerts/view.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -35,6 +35,12 @@ async function take(unit: UnitOfWork, sent: readonly OwnedAlert[], limit: Incide
   for (let left = queues; left.length > 0;) {
     const affected = left.flatMap((queue) => advance(queue, incidents, effects, unit));
     const opening = await routeAlerts(unit, affected);
+    for (const { queue, effect } of affected) {
+      const place = queue.places.at(-1 - queue.events.length);
+      if (place !== undefined && isOpening({ effect }) && queue.row.isDropped) {
+        effects[place] = effect === 'replace' ? 'resolve' : 'count';
+      }
+    }
     // Whether an incident goes on depends on the alerts as they are stored.
     if (affected.some(({ effect }) => effect === 'resolve' || effect === 'replace')) await save(unit, queues);
     await applyEffects(unit, affected, opening, limit);

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
+import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { type AlertedService, alertedService, alertedServiceIn } from '#test/kit/alert_senders.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { StaffedWorld } from '#test/kit/staffed_world.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { watchTransactions } from '#test/kit/when.ts';
@@ -75,6 +77,41 @@ test('what is said of an alert that nobody has heard of leaves nothing', async (
     expect((await send('/events', { dedupKey: action, action })).status).toBe(202);
   }
   expect(await w.context.db.sql.rows('select key from alerts where service_id = $1', [serviceId])).toEqual([]);
+});
+
+test('an alert that a route drops is counted from its first event on, and opens an incident once a route says so', async () => {
+  const { w, key, send, serviceId, policyId, incidents } = await alertedService();
+  const by = { authorization: `GenieKey ${key}` };
+  const severe = {
+    conditions: [{ kind: 'severity', atLeast: 'error' }],
+    outcome: 'page',
+    policyId,
+    pagesOnRise: false,
+  };
+  const rest = { conditions: [], outcome: 'drop', policyId: null, pagesOnRise: false };
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  await runOperation(w, setAlertRoutes, owner, { serviceId, routes: [severe, rest] });
+  w.clock.set('2027-06-01T12:00:00Z');
+  const create = (priority: string) => send('/opsgenie/v2/alerts', { message: 'Disk', alias: 'disk', priority }, by);
+  for (let sent = 0; sent < 5; sent += 1) {
+    await create('P4');
+    w.clock.advance({ minutes: 1 });
+  }
+  const get = async () =>
+    (await send('/opsgenie/v2/alerts/disk?identifierType=alias', undefined, { method: 'GET', ...by })).body.data;
+  expect(await get()).toMatchObject({ count: 5, status: 'open', createdAt: '2027-06-01T12:00:00.000Z' });
+  const event = { dedupKey: 'queue', title: 'Queue', severity: 'info' };
+  for (const effect of ['count', 'count']) {
+    expect((await send('/events', event)).body).toMatchObject({ incidentId: null, effect });
+  }
+  expect((await send('/events', { dedupKey: 'queue', action: 'resolve' })).body.effect).toBe('nothing');
+  expect(await incidents()).toEqual([]);
+  await create('P1');
+  expect(await incidents()).toMatchObject([{ title: 'Disk', severity: 'fatal', occurrences: 1 }]);
+  await send('/opsgenie/v2/alerts/disk/close?identifierType=alias', {}, by);
+  await create('P4');
+  expect(await get()).toMatchObject({ count: 1 });
+  expect(await incidents()).toMatchObject([{ status: 'resolved' }]);
 });
 
 test('incidents and their timeline say which tool resolved them', async () => {

@@ -77,9 +77,12 @@ export function newFacts(event: AlertEvent, tool: string, now: Instant): AlertFa
   };
 }
 
-/** Returns null for an event that leaves no trace: it is about an alert that was never heard of. */
+/**
+ * Returns null for an event that leaves no trace: it is about an alert that was never heard of. An open alert that a route
+ * dropped goes on, though its events open something as long as it has no incident.
+ */
 export function applyEvent(
-  before: AlertFacts,
+  before: AlertFacts & { readonly isDropped: boolean },
   incident: IncidentOfAlert | null,
   event: AlertEvent,
   {
@@ -104,7 +107,8 @@ export function applyEvent(
   const { alert, effect } = decision;
   if (alert.history.length === 0) return null;
   const isOpen = decision.tool === 'triggered' || decision.tool === 'acknowledged';
-  const begins = effect === 'open' || effect === 'open_acknowledged' || effect === 'replace';
+  const opens = effect === 'open' || effect === 'open_acknowledged' || effect === 'replace';
+  const begins = opens && !(wasOpen && before.isDropped);
   const isCounted = event.action === 'trigger' && isOpen;
   const gap = (now.epochMilliseconds - before.lastSeenAt.epochMilliseconds) / 1_000;
   const learnt = isCounted && wasOpen && !begins ? learnGap(repetition, gap) : repetition;
