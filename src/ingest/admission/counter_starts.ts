@@ -14,7 +14,7 @@ export interface BucketBases {
   readonly at: number;
   /** Time at which the same process last sent the histogram; NaN if unknown. */
   readonly lastAt: number;
-  /** Previous count of each bucket; null where the samples before it say so, and `later` where all is as it is now. */
+  /** Count of each bucket before this export, to be stored; null where the stored samples say it. */
   readonly counts: readonly number[] | null;
   /** Time of the first export after the last reset: what a bucket held before is no count of the process. */
   readonly resetAt: number;
