@@ -67,6 +67,44 @@ test('queries of clients find what they name', async () => {
   for (const [query, aliases] of Object.entries(cases)) expect(await find(query), query).toEqual(aliases);
 });
 
+test('tags and details are added to those there are and taken away by name, as many as fit', async () => {
+  const { send, by, get, find } = await withAlerts();
+  const at = '/opsgenie/v2/alerts/web';
+  const change = async (method: 'POST' | 'DELETE', path: string, body?: object) => {
+    const [name, search = ''] = path.split('?');
+    const address = `${at}/${name}?identifierType=alias&${search}`;
+    expect((await send(address, body, { ...by, method })).status).toBe(202);
+  };
+  const read = async () => {
+    const { tags, details } = (await get(`${at}?identifierType=alias`)).body.data;
+    return { tags, details };
+  };
+  const details = { team: 'shop', region: 'eu' };
+  await send('/opsgenie/v2/alerts', { message: 'Web', alias: 'web', tags: ['prod', 'critical'], details }, by);
+  await change('POST', 'tags', { tags: ['seen', 'prod', ''] });
+  await change('POST', 'details', { details: { ticket: '7', region: 'us' }, note: 'moved' });
+  expect(await read()).toEqual({
+    tags: ['prod', 'critical', 'seen'],
+    details: { team: 'shop', region: 'us', ticket: '7' },
+  });
+  expect(await find('tag:prod')).toEqual(['web']);
+  await change('DELETE', 'tags?tags=prod,%20seen,none');
+  await change('DELETE', 'details?keys=team,region,none');
+  expect(await read()).toEqual({ tags: ['critical'], details: { ticket: '7' } });
+  expect(await find('tag:prod')).toEqual([]);
+  await change('POST', 'tags', { tags: 'no list' });
+  await change('DELETE', 'tags');
+  await change('POST', 'tags', { tags: Array.from({ length: 150 }, (_, number) => `tag ${number}`) });
+  const many = await read();
+  expect(many.tags).toHaveLength(100);
+  expect(many.tags.slice(0, 2)).toEqual(['critical', 'tag 0']);
+  // What does not fit beside the others is not added.
+  await change('POST', 'details', { details: { large: 'x'.repeat(64 * 1024) } });
+  expect(await read()).toEqual(many);
+  await change('DELETE', `tags?tags=${many.tags.map(encodeURIComponent).join(',')}`);
+  expect((await read()).tags).toEqual([]);
+});
+
 test('a list has pages, an order and a count, as its links say', async () => {
   const { get, w, serviceId } = await withAlerts();
   const first = await get('/opsgenie/v2/alerts/?limit=2&sort=message&order=asc');

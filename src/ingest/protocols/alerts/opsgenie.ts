@@ -28,10 +28,10 @@ import { uuidOf } from '#kernel/ids.ts';
 
 const SOURCE = { protocol: 'opsgenie', name: '' } as const;
 
+type ToEvent = (key: string, body: JsonRecord, request: Pick<AlertRequestWithBody, 'method' | 'query'>) => AlertEvent;
+
 /** Event that each address below an alert stands for. */
-const CHANGES: Readonly<
-  Record<string, { methods: readonly string[]; toEvent: (key: string, body: JsonRecord) => AlertEvent }>
-> = {
+const CHANGES: Readonly<Record<string, { methods: readonly string[]; toEvent: ToEvent }>> = {
   close: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('resolve', key), ...noteOf(body) }) },
   acknowledge: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('acknowledge', key), ...noteOf(body) }) },
   unacknowledge: {
@@ -53,11 +53,17 @@ const CHANGES: Readonly<
   escalate: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('update', key), ...noteOf(body) }) },
   tags: {
     methods: ['POST', 'DELETE'],
-    toEvent: (key, body) => ({ ...bareEvent('update', key), ...changedDetails(body, 'tags') }),
+    toEvent: (key, body, request) => ({
+      ...bareEvent('update', key),
+      ...(request.method === 'DELETE' ? removed(request.query, 'tags', 'tags') : added(body, 'tags')),
+    }),
   },
   details: {
     methods: ['POST', 'DELETE'],
-    toEvent: (key, body) => ({ ...bareEvent('update', key), ...changedDetails(body, 'details') }),
+    toEvent: (key, body, request) => ({
+      ...bareEvent('update', key),
+      ...(request.method === 'DELETE' ? removed(request.query, 'details', 'keys') : added(body, 'details')),
+    }),
   },
   description: {
     methods: ['PUT'],
@@ -142,13 +148,14 @@ function readCreate({ body }: AlertRequestWithBody): AlertReading {
   return { kind: 'alerts', sent: [{ source: SOURCE, event }], answer: accepted };
 }
 
-function addressed(
-  { path, query, body }: AlertRequestWithBody,
-  toEvent: (key: string, body: JsonRecord) => AlertEvent,
-): AlertReading {
+function addressed({ path, query, body, method }: AlertRequestWithBody, toEvent: ToEvent): AlertReading {
   const said = isRecord(body) ? body : {};
   const to = (key: string, scope: string | null): AlertReading => {
-    return { kind: 'alerts', sent: [{ source: SOURCE, event: { ...toEvent(key, said), scope } }], answer: accepted };
+    return {
+      kind: 'alerts',
+      sent: [{ source: SOURCE, event: { ...toEvent(key, said, { method, query }), scope } }],
+      answer: accepted,
+    };
   };
   const by = addressOf(path['identifier'] ?? '', query);
   if ('key' in by) return to(by.key, alertmanagerOf(textIn(said, 'source')));
@@ -180,6 +187,19 @@ function noteOf(body: JsonRecord): { note: string | null } {
 
 function changedDetails(body: JsonRecord, name: string): Pick<AlertEvent, 'details' | 'note'> {
   return { details: detailsOf({ [name]: withoutBlanks(fieldOf(body, name)) }), ...noteOf(body) };
+}
+
+type DetailsChange = Pick<AlertEvent, 'details' | 'detailsChange' | 'note'>;
+
+function added(body: JsonRecord, name: string): DetailsChange {
+  return { ...changedDetails(body, name), detailsChange: 'add' };
+}
+
+/** Reads the names that a query lists with commas between them. */
+function removed(query: URLSearchParams, name: string, listedAs: string): DetailsChange {
+  const listed = (query.get(listedAs) ?? '').split(',').map((item) => item.trim());
+  const note = noteOf({ note: query.get('note'), user: query.get('user') });
+  return { details: detailsOf({ [name]: withoutBlanks(listed) }), detailsChange: 'remove', ...note };
 }
 
 function withoutBlanks(list: unknown): unknown {

@@ -146,12 +146,12 @@ export function applyEvent(
   };
 }
 
-/** Applies an `update` to an alert that exists; details are added to those it has. */
+/** Applies an `update` to an alert that exists. */
 function updated(before: AlertFacts, event: AlertEvent, repetition: Repetition, now: Instant): AlertChange | null {
   if (before.history.length === 0) return null;
   const severity = worseSeverity(before.severity, event.severity ?? before.severity);
   const isOpen = before.status !== 'resolved';
-  const details = event.details === null ? before.details : cutDetails({ ...before.details, ...event.details }).value;
+  const details = event.details === null ? before.details : changeDetails(before.details, event.details, event);
   const facts = {
     ...before,
     title: event.title ?? before.title,
@@ -161,6 +161,42 @@ function updated(before: AlertFacts, event: AlertEvent, repetition: Repetition, 
   };
   const roseFrom = facts.severity === before.severity ? null : before.severity;
   return { facts, effect: 'nothing', roseFrom, isHeardAgain: false, repetition };
+}
+
+/** Items of a list and fields of a record up to which some are added. */
+const ITEMS_MAX = 100;
+
+/** Returns the details after an `update`; what is added and does not fit beside the others changes nothing. */
+function changeDetails(
+  before: AlertFacts['details'],
+  changed: AlertFacts['details'],
+  { detailsChange }: Pick<AlertEvent, 'detailsChange'>,
+): Record<string, unknown> {
+  if (detailsChange === 'replace') return cutDetails({ ...before, ...changed }).value;
+  const entries = Object.entries(changed).map(([name, items]) => {
+    const value = Object.hasOwn(before, name) ? before[name] : undefined;
+    return [name, detailsChange === 'add' ? withItems(value, items) : withoutItems(value, items)];
+  });
+  const { value, cut } = cutDetails({ ...before, ...Object.fromEntries(entries) });
+  return cut ? { ...before } : value;
+}
+
+function withItems(value: unknown, added: unknown): unknown {
+  if (Array.isArray(added)) {
+    const list: unknown[] = Array.isArray(value) ? value : [];
+    return [...new Set([...list, ...(added as unknown[])])].slice(0, Math.max(ITEMS_MAX, list.length));
+  }
+  if (typeof added !== 'object' || added === null) return value;
+  const record = typeof value === 'object' && !Array.isArray(value) ? { ...value } : {};
+  const fields = Object.entries({ ...record, ...added });
+  return Object.fromEntries(fields.slice(0, Math.max(ITEMS_MAX, Object.keys(record).length)));
+}
+
+function withoutItems(value: unknown, removed: unknown): unknown {
+  const names = new Set<unknown>(Array.isArray(removed) ? removed : []);
+  if (Array.isArray(value)) return value.filter((item) => !names.has(item));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
 function instantOf(ms: number | null): Instant | null {

@@ -25,6 +25,11 @@ export interface AlertEvent {
   readonly title: string | null;
   readonly severity: Level | null;
   readonly details: Readonly<Record<string, unknown>> | null;
+  /**
+   * Change that the details of an `update` make to those of the alert: each replaces the one of its name, its items or fields
+   * are added to that one, or those that it lists are removed from it.
+   */
+  readonly detailsChange: 'replace' | 'add' | 'remove';
   readonly links: readonly AlertLink[] | null;
   readonly images: readonly AlertLink[] | null;
   /** Alerts of one group open one incident, where their source says so; null for none. */
@@ -50,6 +55,7 @@ export function bareEvent(action: AlertEvent['action'], key: string): AlertEvent
     title: null,
     severity: null,
     details: null,
+    detailsChange: 'replace',
     links: null,
     images: null,
     group: null,
