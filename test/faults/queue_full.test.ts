@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
 import { AppError } from '#kernel/errors.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
@@ -72,6 +73,7 @@ function workersWithout(w: World): { comeBack(): void } {
       sourceMaps: w.context.actions.sourceMaps,
       eventCipher: createCipher(w.context.config.appSecret, 'waiting-events'),
       exceptionWriter: unlessAway(bound(exceptionWriter)),
+      exceptions: new ExceptionReader(w.context.clickhouse),
       newGroupsPerMinute: Infinity,
       onNewOrRegressed: async () => {},
     }),

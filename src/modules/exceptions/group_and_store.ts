@@ -1,12 +1,18 @@
 import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import { startSpan } from '#kernel/tracing.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { deleteOrphans } from '#modules/delete_orphans.ts';
 import { type Assignee, assigneeIdOf, findAssignees } from '#modules/exceptions/assignees.ts';
 import { matchingRules } from '#modules/exceptions/decide/assignment.ts';
-import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
+import {
+  CheckedEvents,
+  type ReopeningEvent,
+  type SeenEvent,
+  UncheckedEvents,
+} from '#modules/exceptions/decide/seen_events.ts';
 import { titleOf } from '#modules/exceptions/decide/title.ts';
 import { type GroupingRuntime, readingOf, recordRefused } from '#modules/exceptions/grouping_runtime.ts';
 import { groupEvents } from '#modules/exceptions/read_events.ts';
@@ -71,7 +77,7 @@ export async function storeSeen(
   const { exceptionWriter } = runtime;
   /** The groups whose own the events are: those of merged groups can be split off with them. */
   let ownIds: readonly (Id<'group'> | null)[] = [];
-  const groups = await inUnitOfWork(runtime, async (unit) => {
+  const groups = await withCheckedEvents(runtime, async (unit, checked) => {
     await recordLeftOut(unit, filtered);
     const { exceptionGroups, groupKeys } = unit.stores;
     const placed = await groupKeys.place(seen, unit.now);
@@ -79,6 +85,7 @@ export async function storeSeen(
       placed.map(({ event }) => event),
       unit.now,
       runtime.newGroupsPerMinute,
+      checked,
     );
     await groupKeys.touchMerged(placed);
     const overflowing = groups.flatMap((group) => (group?.isOverflow === true ? [group] : []));
@@ -110,6 +117,52 @@ export async function storeSeen(
   const serviceIds = events.map(({ serviceId }) => serviceId);
   await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
 }
+
+const LOOKUP_MS_MAX = 5_000;
+
+/**
+ * Does the work in a transaction, and again once it is known of events that reopen groups whether they are stored
+ * already: ClickHouse is never waited for within a transaction. Each event is looked up once.
+ */
+async function withCheckedEvents<Result>(
+  runtime: GroupingRuntime,
+  work: (unit: UnitOfWork, checked: CheckedEvents) => Promise<Result>,
+): Promise<Result> {
+  const checked = new CheckedEvents();
+  for (;;) {
+    try {
+      return await inUnitOfWork(runtime, (unit) => work(unit, checked));
+    } catch (error) {
+      if (!(error instanceof UncheckedEvents)) throw error;
+      const stored = await findStored(runtime, error.reopening);
+      for (const { event } of error.reopening) {
+        checked.set(event, stored.has(`${event.serviceId} ${event.occurrence.eventId}`));
+      }
+    }
+  }
+}
+
+/** Returns which of the events are stored; none while ClickHouse does not say: people are rather paged twice than not. */
+async function findStored(
+  { db, exceptions }: GroupingRuntime,
+  reopening: readonly ReopeningEvent[],
+): Promise<ReadonlySet<string>> {
+  const groupIds = [...new Set(reopening.map(({ groupId }) => groupId))];
+  const merged = await storesOf(db.session()).groupMerges.withMerged(groupIds.map((id) => ({ id })));
+  const partsOf = new Map(merged.map(({ id, mergedIds }) => [id, [id, ...mergedIds]]));
+  const places = reopening.map(({ groupId, event: { serviceId, occurrence } }) => {
+    const { eventId, at } = occurrence;
+    return { serviceId, groupIds: partsOf.get(groupId) ?? [groupId], eventId, at };
+  });
+  try {
+    return await withTimeout(exceptions.listStored(places), LOOKUP_MS_MAX, () => NONE);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return NONE;
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Writes into the histories of groups that they came back, and tells who asked to hear of it, once each. */
 async function recordRegressions(unit: UnitOfWork, groups: readonly NewOrRegressed[]): Promise<void> {

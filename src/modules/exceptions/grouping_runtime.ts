@@ -5,6 +5,7 @@ import { READING, type Reading } from '#modules/exceptions/read_events.ts';
 import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
+import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { type IngestRefusal, refusalHour } from '#modules/services/store/ingest_counts.ts';
 import type { Stores, UnitOfWork, UnitOfWorkRuntime } from '#modules/stores.ts';
@@ -17,6 +18,7 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   /** Maps events to their source. */
   readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
+  readonly exceptions: Pick<ExceptionReader, 'listStored'>;
   readonly latencies?: LatencyHistograms;
   /** Limit on the groups that a service may open per minute; Infinity for no limit. */
   readonly newGroupsPerMinute: number;

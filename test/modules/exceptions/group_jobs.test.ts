@@ -16,6 +16,7 @@ import { AppError } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter, type GroupedEvent } from '#modules/exceptions/store/exception_writer.ts';
 import { storesOf } from '#modules/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
@@ -39,6 +40,7 @@ beforeEach(async () => {
     onOutbox: () => {},
     sourceMaps: w.context.actions.sourceMaps,
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),
+    exceptions: new ExceptionReader(w.context.clickhouse),
     newGroupsPerMinute: Infinity,
     onNewOrRegressed: async (_unit, groups) => void messages.push(...groups),
   };
@@ -59,10 +61,11 @@ async function run(events: readonly SentEvent[], attempt = 1, of: readonly Id<'s
 interface Group {
   readonly id: Id<'group'>;
   readonly title: string;
+  readonly status: string;
 }
 
 async function groups(): Promise<Group[]> {
-  const sql = 'select id, title from exception_groups where service_id = $1 order by title';
+  const sql = 'select id, title, status from exception_groups where service_id = $1 order by title';
   return await w.context.db.sql.rows<Group>(sql, [serviceId]);
 }
 
@@ -103,6 +106,36 @@ test('a job that runs twice stores and tells once', async () => {
   await run(events, 2);
   expect(await counts()).toEqual({ 'out of beans': 1 });
   expect(messages).toHaveLength(1);
+});
+
+describe('an event that is sent again after its group was resolved', () => {
+  const again = async () => await event('out of beans', { event_id: 'e'.repeat(32), timestamp: sentAt });
+  let sentAt: string;
+  beforeEach(async () => {
+    sentAt = toTimestamp(w.clock.now());
+    await run([await again()]);
+    const [group] = await groups();
+    w.clock.advance({ minutes: 1 });
+    await w.expectOk('set_exception_status', { groupId: group!.id, status: 'resolved' });
+    w.clock.advance({ hours: 1 });
+  });
+
+  test('does not reopen it, as a new one does', async () => {
+    await run([await again()]);
+    expect(await groups()).toMatchObject([{ status: 'resolved' }]);
+    expect(messages).toHaveLength(1);
+    expect(await counts()).toEqual({ 'out of beans': 1 });
+    const other = await event('out of beans');
+    await run([await again(), other]);
+    expect(await groups()).toMatchObject([{ status: 'unresolved' }]);
+    expect(messages).toMatchObject([{ outcome: 'new' }, { outcome: 'regression' }]);
+  });
+
+  test('reopens it while ClickHouse does not say that it is stored: nobody is left unpaged', async () => {
+    runtime = { ...runtime, exceptions: { listStored: () => Promise.reject(new AppError('unavailable', 'away')) } };
+    await run([await again()]);
+    expect(messages).toMatchObject([{ outcome: 'new' }, { outcome: 'regression' }]);
+  });
 });
 
 test('events that ClickHouse did not accept at first are there after the next attempt, and open incidents once', async () => {

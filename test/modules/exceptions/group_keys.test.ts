@@ -15,6 +15,7 @@ import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { groupAndStore } from '#modules/exceptions/group_and_store.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { type Id, newId } from '#kernel/ids.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -35,6 +36,7 @@ beforeEach(async () => {
     sourceMaps: w.context.actions.sourceMaps,
     onOutbox: () => {},
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),
+    exceptions: new ExceptionReader(w.context.clickhouse),
     newGroupsPerMinute: Infinity,
     onNewOrRegressed: async (_unit, groups) => void opened.push(...groups.map(({ title }) => title)),
   };

@@ -11,6 +11,7 @@ import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -37,6 +38,7 @@ async function handle(serviceId: Id<'service'>, ...events: readonly object[]): P
     onOutbox: () => {},
     sourceMaps: w.context.actions.sourceMaps,
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),
+    exceptions: new ExceptionReader(w.context.clickhouse),
     newGroupsPerMinute: Infinity,
     onNewOrRegressed: async () => {},
   };

@@ -8,6 +8,7 @@ import { type EventDecision, onEventForGroup, worseLevel } from '#modules/except
 
 /** The part of an event that goes into its group. */
 export interface Occurrence {
+  readonly eventId: string;
   readonly headline: Headline;
   readonly level: Level;
   readonly at: Temporal.Instant;
@@ -37,28 +38,26 @@ export interface GroupState {
 }
 
 export function toOccurrence(event: ExceptionEvent): Occurrence {
-  const { level, at, receivedAt, release } = event;
-  return { headline: headlineOf(event), level, at, receivedAt, release };
+  const { eventId, level, at, receivedAt, release } = event;
+  return { eventId, headline: headlineOf(event), level, at, receivedAt, release };
 }
 
 /**
  * Returns the group after one more event, and the classification of the event. The order and repetition of events do
  * not change the level or when the group was first and last seen; the pattern, and the title with it, only becomes more
- * general.
+ * general. An event reopens no group that was resolved while it waited in the queue, or after it was stored: then it was
+ * sent again.
  */
 export function onOccurrence(
   group: GroupState | null,
   seen: Occurrence,
+  isStored = false,
 ): { readonly state: GroupState; readonly decision: EventDecision } {
   if (group === null) return { state: firstState(seen), decision: 'new' };
-  const decision = wasResolvedAfter(group, seen) ? 'known' : onEventForGroup(group, seen);
+  const isOld = group.status === 'resolved' && (isStored || isBefore(seen.receivedAt, group.statusChangedAt));
+  const decision = isOld ? 'known' : onEventForGroup(group, seen);
   const remembered = remember(group, seen);
   return { state: decision === 'regression' ? reopened(remembered, seen) : remembered, decision };
-}
-
-/** Whether the group was resolved after the event: one that waited in the queue meanwhile does not reopen it. */
-function wasResolvedAfter(group: GroupState, seen: Occurrence): boolean {
-  return group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt);
 }
 
 function firstState({ headline, level, at, receivedAt, release }: Occurrence): GroupState {

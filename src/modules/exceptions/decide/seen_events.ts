@@ -88,14 +88,25 @@ interface GroupOutcome {
   readonly regressedIn: string | null;
 }
 
+/** Returns those of the events that would reopen the group if they were not stored yet. */
+export function listReopening(group: GroupState, events: GroupEvents): SeenEvent[] {
+  if (group.status !== 'resolved') return [];
+  return events.filter(({ occurrence }) => onOccurrence(group, occurrence).decision === 'regression');
+}
+
 /** Returns the group after all of these events. */
-export function onOccurrences(group: GroupState | null, events: GroupEvents): GroupOutcome {
+export function onOccurrences(
+  group: GroupState | null,
+  events: GroupEvents,
+  isStored: (event: SeenEvent) => boolean = () => false,
+): GroupOutcome {
   const [first, ...others] = events;
-  let { state, decision: outcome } = onOccurrence(group, first.occurrence);
+  let { state, decision: outcome } = onOccurrence(group, first.occurrence, isStored(first));
   let { level } = first.occurrence;
   let regressedIn = outcome === 'regression' ? first.occurrence.release : null;
-  for (const { occurrence } of others) {
-    const after = onOccurrence(state, occurrence);
+  for (const event of others) {
+    const { occurrence } = event;
+    const after = onOccurrence(state, occurrence, isStored(event));
     state = after.state;
     level = worseLevel(level, occurrence.level);
     if (after.decision !== 'regression') continue;
@@ -103,6 +114,36 @@ export function onOccurrences(group: GroupState | null, events: GroupEvents): Gr
     regressedIn = occurrence.release;
   }
   return { state, outcome, level, regressedIn };
+}
+
+/** An event that reopens its group, unless it is stored already and was sent again. */
+export interface ReopeningEvent {
+  readonly groupId: Id<'group'>;
+  readonly event: SeenEvent;
+}
+
+/** Thrown to end a transaction: the events are to be looked up, and the transaction is repeated. */
+export class UncheckedEvents extends Error {
+  readonly reopening: readonly ReopeningEvent[];
+
+  constructor(reopening: readonly ReopeningEvent[]) {
+    super('events that reopen groups have to be looked up first');
+    this.reopening = reopening;
+  }
+}
+
+/** Events of a batch that were looked up, and whether each is stored already. */
+export class CheckedEvents {
+  readonly #isStored = new Map<string, boolean>();
+
+  set({ serviceId, occurrence }: SeenEvent, isStored: boolean): void {
+    this.#isStored.set(`${serviceId} ${occurrence.eventId}`, isStored);
+  }
+
+  /** Returns whether it is stored; undefined if it was not looked up. */
+  get({ serviceId, occurrence }: SeenEvent): boolean | undefined {
+    return this.#isStored.get(`${serviceId} ${occurrence.eventId}`);
+  }
 }
 
 type Shown = Pick<GroupState, 'title' | 'level' | 'status'>;

@@ -1,5 +1,5 @@
 import { type Fix, type KnownRelease, releaseToResolveIn } from '#modules/exceptions/decide/fix.ts';
-import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
+import type { CheckedEvents, SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -337,8 +337,9 @@ export class ExceptionGroupStore extends PostgresStore {
     events: readonly SeenEvent[],
     now: Temporal.Instant,
     newPerMinute: number,
+    checked: CheckedEvents | null = null,
   ): Promise<(SeenGroup | null)[]> {
-    return await new GroupOccurrences(this.session, newPerMinute).upsert(events, now);
+    return await new GroupOccurrences(this.session, newPerMinute, checked).upsert(events, now);
   }
 
   /** Groups are hidden with their service, and once their last event is older than the service keeps. */

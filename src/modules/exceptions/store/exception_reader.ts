@@ -1,6 +1,6 @@
 import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
 import type { GroupPeriods, ValueCount } from '#modules/exceptions/decide/group_counts.ts';
-import { type Id, uuidOf } from '#kernel/ids.ts';
+import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import { ClickHouseStore } from '#storage/clickhouse/read_rows.ts';
 import { type HourlyCounts, queryHourlyCounts, queryRecentActivity } from '#storage/clickhouse/hourly_counts.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
@@ -48,6 +48,20 @@ export interface NewRelease {
   readonly serviceId: Id<'service'>;
 }
 
+/** An event, with the groups of which it may be. */
+interface StoredPlace {
+  readonly serviceId: Id<'service'>;
+  readonly groupIds: readonly Id<'group'>[];
+  readonly eventId: string;
+  readonly at: Temporal.Instant;
+}
+
+const DAY_MS = 86_400_000;
+/** Clients keep events for at most 30 days. */
+const EARLIER_DAYS = 31;
+const LATER_DAYS = 1;
+const SECONDS_MAX = 4;
+
 const inGroup = (scope: GroupScope): string =>
   `service_id = {service:UUID} AND ${isOfGroup(scope)} AND at >= ${instant('since')}`;
 
@@ -66,6 +80,28 @@ export class ExceptionReader extends ClickHouseStore {
     this.lists = new EventLists(client);
     this.search = new EventSearch(client);
     this.rates = new GroupRateReader(client);
+  }
+
+  /**
+   * Returns those of the events that are stored, as `service event`. A copy that was sent again may have another time:
+   * that of its arrival, or one corrected by another offset of the clock. Finds none if it takes too long.
+   */
+  async listStored(events: readonly StoredPlace[]): Promise<ReadonlySet<string>> {
+    const times = events.map(({ at }) => at.epochMilliseconds);
+    const rows = await this.rows<[service: string, event: string]>(
+      `SELECT DISTINCT service_id, event_id FROM exception_events
+       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)}
+         AND at >= ${instant('since')} AND at <= ${instant('until')} AND event_id IN {events:Array(UUID)}`,
+      {
+        services: [...new Set(events.map(({ serviceId }) => uuidOf(serviceId)))],
+        groups: [...new Set(events.flatMap(({ groupIds }) => groupIds.map(uuidOf)))],
+        events: [...new Set(events.map(({ eventId }) => eventId))],
+        since: times.reduce((a, b) => Math.min(a, b), Infinity) - EARLIER_DAYS * DAY_MS,
+        until: times.reduce((a, b) => Math.max(a, b), -Infinity) + LATER_DAYS * DAY_MS,
+      },
+      { max_execution_time: SECONDS_MAX, timeout_overflow_mode: 'break' },
+    );
+    return new Set(rows.map(([service, event]) => `${idOfUuid('service', service)} ${event.replaceAll('-', '')}`));
   }
 
   /** Counts the events of all groups of the service since then. */
@@ -234,7 +270,7 @@ function parametersOf(scope: GroupScope): Record<string, unknown> {
   return { service: uuidOf(serviceId), ...groupParameters(scope), since: keptSince.epochMilliseconds };
 }
 
-function instant(parameter: 'since' | 'week' | 'week_before'): string {
+function instant(parameter: 'since' | 'until' | 'week' | 'week_before'): string {
   return `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
 }
 

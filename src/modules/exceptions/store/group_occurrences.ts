@@ -1,12 +1,15 @@
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import {
+  type CheckedEvents,
   eventsByGroup,
   type GroupEvents,
   groupKeyOf,
   isNoticeable,
+  listReopening,
   onOccurrences,
   OVERFLOW,
   type SeenEvent,
+  UncheckedEvents,
   withinGroupLimit,
 } from '#modules/exceptions/decide/seen_events.ts';
 import type { EventDecision } from '#modules/exceptions/decide/triage.ts';
@@ -144,17 +147,23 @@ const UPDATE = prepared((db, { groups }: Values<{ groups: Records<KnownGroup> }>
 export class GroupOccurrences {
   readonly #session: Session;
   readonly #newPerMinute: number;
+  readonly #checked: CheckedEvents | null;
 
-  /** @param newPerMinute groups that a service may begin a minute; Infinity for no limit */
-  constructor(session: Session, newPerMinute: number) {
+  /**
+   * @param newPerMinute groups that a service may begin a minute; Infinity for no limit
+   * @param checked events that were looked up; null to take none for one that is stored already
+   */
+  constructor(session: Session, newPerMinute: number, checked: CheckedEvents | null) {
     this.#session = session;
     this.#newPerMinute = newPerMinute;
+    this.#checked = checked;
   }
 
   /**
    * Returns one entry for each event, in the order given, and the same object for events of one group; null where the
    * service is gone. Must run in a transaction: its locks, taken in one order by everybody, make concurrent batches
-   * wait for each other instead of losing what one of them saw. The same batch again changes nothing.
+   * wait for each other instead of losing what one of them saw. The same batch again changes nothing. Throws
+   * `UncheckedEvents` for events that reopen a group and were not looked up.
    */
   async upsert(seenEvents: readonly SeenEvent[], now: Temporal.Instant): Promise<(SeenGroup | null)[]> {
     const events = await this.#withinLimit(seenEvents, now);
@@ -212,10 +221,21 @@ export class GroupOccurrences {
     // Read once the groups are locked: what was said while another decision was waited for counts, too.
     const resolved = locked.filter(({ status }) => status === 'resolved');
     const fixes = await releases.listFixes(resolved.map(({ id }) => id));
-    for (const group of locked) {
+    const arrivals = locked.flatMap((group) => {
       const events = unseen.get(groupKeyOf(group.serviceId, group.key));
-      if (events === undefined) continue;
-      const { state, ...meant } = onOccurrences({ ...group, fix: fixes.get(group.id) ?? null }, events);
+      return events === undefined ? [] : [{ group, before: { ...group, fix: fixes.get(group.id) ?? null }, events }];
+    });
+    const checked = this.#checked;
+    if (checked !== null) {
+      const unchecked = arrivals.flatMap(({ before, events }) =>
+        listReopening(before, events).flatMap((event) =>
+          checked.get(event) === undefined ? [{ groupId: before.id, event }] : [],
+        ),
+      );
+      if (unchecked.length > 0) throw new UncheckedEvents(unchecked);
+    }
+    for (const { group, before, events } of arrivals) {
+      const { state, ...meant } = onOccurrences(before, events, (event) => checked?.get(event) === true);
       seen.set(groupKeyOf(group.serviceId, group.key), toSeen(group, meant));
       const { fix: _, ...stored } = state;
       changed.push({ ...group, ...stored, updatedAt: isNoticeable(group, state) ? now : group.updatedAt });

@@ -25,7 +25,14 @@ function seen(
     orgId: asId('org', 'org'),
     serviceId: asId('service', service),
     grouping: { version: 2, key, parts: [] },
-    occurrence: { headline: { type: 'Error', message: key, place: null }, level, at, receivedAt: at, release },
+    occurrence: {
+      eventId: 'e'.repeat(32),
+      headline: { type: 'Error', message: key, place: null },
+      level,
+      at,
+      receivedAt: at,
+      release,
+    },
   };
 }
 

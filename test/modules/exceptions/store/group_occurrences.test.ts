@@ -157,7 +157,7 @@ test('an event whose group is removed for its age at that moment comes to a new 
     const watched = watchedSession(session, async (sql) => {
       if (sql.includes('for update of "g"') && !isRemoved) isRemoved = (await remove()) === 1;
     });
-    return await new GroupOccurrences(watched, Infinity).upsert([seen('a')], w.clock.now());
+    return await new GroupOccurrences(watched, Infinity, null).upsert([seen('a')], w.clock.now());
   });
   expect(found[0]).toMatchObject({ outcome: 'new' });
   expect(found[0]!.groupId).not.toBe(old!.groupId);
