@@ -22,6 +22,7 @@ import {
   mayHaveParent,
   startsAt,
   type Suppression,
+  waitingSteps,
 } from '#modules/incidents/paging/suppression.ts';
 import type { NewIncident } from '#modules/incidents/store/incident_store.ts';
 import type { MaintenanceRow } from '#modules/maintenance/store.ts';
@@ -241,7 +242,7 @@ async function prepare(
   const start = await decideSuppression(unit, firing, { windows, isShadow });
   const from = startsAt(start);
   const run = start.kind === 'quiet' ? runAt(start.until) : atOnce;
-  const steps = from === null ? run.steps : run.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
+  const steps = from === null ? run.steps : waitingSteps(run, from);
   const incident = {
     orgId: rule.orgId,
     serviceId: rule.serviceId,

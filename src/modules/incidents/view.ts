@@ -360,16 +360,18 @@ export function toEscalationWithStepsView(
   pages: readonly Pick<NotificationRow, 'stepIndex' | 'userId' | 'status'>[],
   isSimulated: (stepIndex: number, userId: string) => boolean,
 ): Static<typeof IncidentWithLogView>['escalation'] {
-  const steps = toStepRecords(incident, timers, pages).map(({ origin, hours: _, scheduleIds, ...step }) => ({
-    ...step,
-    ...(scheduleIds && { scheduleIds: [...scheduleIds] }),
-    ...(step.members && { members: { ...step.members } }),
-    ...(origin && { ofPolicyId: origin.policyId }),
-    channels: [...step.channels],
-    targetUserIds: [...step.targetUserIds],
-    people: step.people.map((person) => ({ ...person, isSimulated: isSimulated(step.index, person.userId) })),
-    dueAt: toTimestampOrNull(step.dueAt),
-    settledAt: toTimestampOrNull(step.settledAt),
-  }));
+  const steps = toStepRecords(incident, timers, pages).map(
+    ({ origin, hours: _, insteadOf: __, scheduleIds, ...step }) => ({
+      ...step,
+      ...(scheduleIds && { scheduleIds: [...scheduleIds] }),
+      ...(step.members && { members: { ...step.members } }),
+      ...(origin && { ofPolicyId: origin.policyId }),
+      channels: [...step.channels],
+      targetUserIds: [...step.targetUserIds],
+      people: step.people.map((person) => ({ ...person, isSimulated: isSimulated(step.index, person.userId) })),
+      dueAt: toTimestampOrNull(step.dueAt),
+      settledAt: toTimestampOrNull(step.settledAt),
+    }),
+  );
   return { ...toEscalationView(incident, timers), teamId: incident.teamId, steps };
 }

@@ -32,8 +32,8 @@ export interface IncidentRun {
   readonly teamId: Id<'team'> | null;
   readonly steps: readonly EscalationStep[];
   readonly repeat: Run['repeat'];
-  /** Names of the policy outside whose hours the other one runs; null when it runs itself. */
-  readonly insteadOf: { readonly policy: string; readonly runs: string } | null;
+  /** The policy outside whose hours the other one runs, and the names of both; null when it runs itself. */
+  readonly insteadOf: { readonly policyId: Id<'policy'>; readonly policy: string; readonly runs: string } | null;
 }
 
 /** Reads these policies, and all that they name, in a query for each time that one names others. */
@@ -75,7 +75,10 @@ export function runOfPolicy(
     teamId: run.teamId,
     steps: run.steps,
     repeat: run.repeat,
-    insteadOf: running === undefined || running === policy ? null : { policy: policy.name, runs: running.name },
+    insteadOf:
+      running === undefined || running === policy
+        ? null
+        : { policyId: policy.id, policy: policy.name, runs: running.name },
   };
 }
 

@@ -11,6 +11,7 @@ import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { detailedWorld } from '#test/modules/policies/detailed_world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
 let w: StaffedWorld;
@@ -140,5 +141,83 @@ describe('an incident that was answered while it waited for a maintenance', () =
     expect(w.phone.messages).toEqual([]);
     await w.advance({ minutes: 2 });
     expect(w.phone.messages).toHaveLength(1);
+  });
+});
+
+describe('an incident that waits while its policy runs by day and another one by night', () => {
+  const windows = [{ days: [1, 2, 3, 4, 5], from: '09:00', to: '17:00' }];
+
+  /** Anna is paged by day, Bram by night; it is a Friday. */
+  async function world(at: string) {
+    const d = await detailedWorld({ at: `2027-03-26T${at}:00Z` });
+    const byDay = await d.person('Anna');
+    const byNight = await d.person('Bram');
+    const step = { afterMinutes: 0, channels: ['sms'] } as const;
+    const night = await d.policy('Night', [
+      { ...step, targetUserIds: [byNight.userId] },
+      { ...step, afterMinutes: 30, targetUserIds: [byNight.userId] },
+    ]);
+    const hours = { timezone: 'UTC', windows, outside: { policyId: night }, exemptFrom: null };
+    const { policyId, serviceId, trigger } = await d.alertBy([{ ...step, targetUserIds: [byDay.userId] }], { hours });
+    const other = await d.staff.alert(d.teamId, [{ ...step, targetUserIds: [byDay.userId] }], { serviceId });
+    await d.expectOk('update_alert_rule', { ruleId: other.ruleId, escalationPolicyId: policyId });
+    await setOfRule(d, other.ruleId, { groupMinutes: 2 });
+    const call = (operation: AnyOperation, input: object) =>
+      runOperation(d, operation, memberCaller(d.orgId, d.owner.userId, 'editor'), input);
+    const quietUntil = (time: string) =>
+      call(createMaintenance, {
+        name: 'Upgrade',
+        timezone: 'UTC',
+        target: { serviceId },
+        endsAt: `2027-03-26T${time}:00Z`,
+      });
+    return { d, call, policyId, trigger, triggerOther: other.trigger, quietUntil };
+  }
+
+  test('pages by day when the maintenance is called off by day', async () => {
+    const { d, call, trigger, policyId, quietUntil } = await world('10:00');
+    const { maintenanceId } = await quietUntil('20:00');
+    const incidentId = await trigger();
+    expect((await d.expectOk('get_incident', { incidentId })).escalation.stepCount).toBe(2);
+    await d.advance({ minutes: 30 });
+    await call(deleteMaintenance, { maintenanceId });
+    await d.advance({ minutes: 31 });
+    expect(d.paged()).toEqual(['Anna']);
+    expect(await d.expectOk('get_incident', { incidentId })).toMatchObject({
+      escalationPolicyId: policyId,
+      escalation: { stepCount: 1, steps: [{ state: 'fired' }] },
+    });
+    expect(await d.texts(incidentId)).toContain(
+      'Its pages begin at another time than was planned: the policy "Wake somebody" runs.',
+    );
+  });
+
+  test('pages by night when the maintenance is extended into the night, also if it was acknowledged then', async () => {
+    const { d, call, trigger, triggerOther, quietUntil } = await world('10:00');
+    await quietUntil('16:00');
+    const [first, second] = [await trigger(), await triggerOther()];
+    await d.expectOk('acknowledge_incident', { incidentId: second });
+    await quietUntil('20:00');
+    await d.advance({ minutes: 1 });
+    await call(unacknowledgeIncident, { incidentId: second });
+    await d.advance({ hours: 9 });
+    expect(d.paged()).toEqual([]);
+    await d.advance({ hours: 1 });
+    expect(d.paged()).toEqual(['Bram', 'Bram']);
+    for (const incidentId of [first, second]) {
+      expect(await d.expectOk('get_incident', { incidentId })).toMatchObject({ escalation: { stepCount: 2 } });
+    }
+  });
+
+  test('pages by night when the incident that pages for it ends by night', async () => {
+    const { d, trigger, triggerOther } = await world('16:58');
+    const parentId = await trigger();
+    await d.advance({ minutes: 1 });
+    await triggerOther();
+    await d.advance({ hours: 3 });
+    expect(d.paged()).toEqual(['Anna']);
+    await d.expectOk('resolve_incident', { incidentId: parentId });
+    await d.advance({ seconds: 1 });
+    expect(d.paged().at(-1)).toBe('Bram');
   });
 });

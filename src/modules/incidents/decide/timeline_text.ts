@@ -90,6 +90,8 @@ export function timelineText(
       return `Outside the hours of its policy: step ${stepNumber(data)} waits until ${shownTime(data['until'])}.`;
     case 'other_policy':
       return `Outside the hours of the policy "${textOf(data['policy'])}": the policy "${textOf(data['runs'])}" runs.`;
+    case 'run_changed':
+      return `Its pages begin at another time than was planned: the policy "${textOf(data['runs'])}" runs.`;
     case 'repeats':
       return `Nobody has answered: the steps begin again at ${shownTime(data['at'])}, for the ${ordinal(Number(data['round'] ?? 1))} of ${plural(Number(data['times'] ?? 1), 'time', 'times')}.`;
     case 'acknowledged_by_one':

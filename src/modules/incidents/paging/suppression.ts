@@ -1,10 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { findParent, nextParent } from '#modules/incidents/decide/group.ts';
 import { labelsOfIncident } from '#modules/incidents/decide/incident_labels.ts';
 import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/maintenance.ts';
 import { type Quiet, SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import type { Cause, Opener } from '#modules/incidents/paging/firing.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { planSteps, stepAt } from '#modules/policies/decide/escalation.ts';
+import { type EscalationStep, planSteps, stepAt } from '#modules/policies/decide/escalation.ts';
+import { repeatsOf } from '#modules/policies/decide/rounds.ts';
+import { readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { type IncidentRun, readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
+import type { StepTimerRow } from '#modules/incidents/decide/escalation_state.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -125,32 +131,89 @@ export async function followMaintenance(
   }
 }
 
+/** Returns the steps of a run that begins to page then, with the policy that decides again if it begins at another time. */
+export function waitingSteps(run: IncidentRun, from: Temporal.Instant): EscalationStep[] {
+  const { steps, insteadOf } = run;
+  return steps.map((step) => ({
+    ...step,
+    countsFrom: toTimestamp(from),
+    ...(insteadOf && { insteadOf: insteadOf.policyId }),
+  }));
+}
+
 /**
  * Lets a locked incident, whose pages wait, begin to page then, or now; one that is answered, as if it were not. Steps
- * that a person has asked for stay.
+ * that a person has asked for stay. Which policy runs is decided anew, unless a step has fired.
  */
-export async function movePaging(
-  unit: UnitOfWork,
-  incident: IncidentRow,
-  until: Temporal.Instant | null,
-): Promise<void> {
+async function movePaging(unit: UnitOfWork, incident: IncidentRow, until: Temporal.Instant | null): Promise<void> {
   const { stores, now } = unit;
-  const waited = toTimestamp(incident.suppressedUntil ?? FAR_FUTURE);
-  const countsFrom = toTimestamp(until ?? now);
-  const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
+  const from = until ?? now;
   const isAnswered = incident.status !== 'triggered';
   // One that is answered has not begun to page: the time says since when it would have.
-  const suppressedUntil = isAnswered ? (until ?? now) : until;
-  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil, parentId: null }, now);
+  const suppressedUntil = isAnswered ? from : until;
   const timers = await stores.stepTimers.listSteps([incident.id]);
-  const planned = planSteps(steps, now).filter(
-    ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
-  );
+  const run = await decideRun(unit, { ...incident, timers }, from);
+  if (run !== null) {
+    const steps = waitingSteps(run, from);
+    const planned = planSteps(steps, now);
+    await stores.suppression.setPaging(incident.id, { steps, suppressedUntil, parentId: null }, now);
+    await stores.stepTimers.removeSteps(incident.id);
+    const { escalationPolicyId, teamId } = run;
+    const changed = { id: incident.id, steps, escalationPolicyId, teamId, repeats: repeatsOf(run) };
+    await stores.incidents.reassign(changed, planned, now);
+    await stores.timeline.record(incident.id, 'run_changed', { runs: run.name }, now);
+    if (isAnswered) await stores.stepTimers.cancelSteps(incident.id, incident.status, now);
+    else scheduleSteps(unit, incident.id, planned);
+    return;
+  }
+  const countsFrom = toTimestamp(from);
+  const steps = incident.steps.map((step) => (isWaiting(step, incident) ? { ...step, countsFrom } : step));
+  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil, parentId: null }, now);
+  const planned = planSteps(steps, now).filter(({ stepIndex }) => {
+    const step = stepAt(incident.steps, stepIndex);
+    return step !== undefined && isWaiting(step, incident);
+  });
   for (const { stepIndex, dueAt } of planned) {
     const timer = timers.find((timer) => timer.stepIndex === stepIndex);
     if (timer !== undefined) await stores.stepTimers.moveStep(incident.id, stepIndex, timer.dueAt, dueAt);
   }
   if (!isAnswered) scheduleSteps(unit, incident.id, planned);
+}
+
+/** Whether the minutes of a step count from the end of what the incident waits for. */
+function isWaiting({ countsFrom }: EscalationStep, { suppressedUntil }: IncidentRow): boolean {
+  return countsFrom === toTimestamp(suppressedUntil ?? FAR_FUTURE);
+}
+
+/**
+ * Returns what an incident that waits, and has fired no step, runs when it begins to page then, with the name of the
+ * policy; null if that is what it was to run.
+ */
+export async function decideRun(
+  { stores }: UnitOfWork,
+  incident: IncidentRow & { readonly timers: readonly StepTimerRow[] },
+  at: Temporal.Instant,
+): Promise<(IncidentRun & { readonly name: string }) | null> {
+  const { orgId, severity, steps, timers, suppressedUntil, triggeredAt } = incident;
+  const policyId = steps[0]?.insteadOf ?? incident.escalationPolicyId;
+  if (policyId === null || !steps.every((step) => isWaiting(step, incident)) || timers.some(hasActed)) return null;
+  const findPolicy = await readPolicies(stores, orgId, [policyId]);
+  const policy = findPolicy(policyId);
+  if (policy === undefined) return null;
+  const { teamId } = policy;
+  const inUse = { escalationPolicyId: policyId, teamId, steps: readSteps(policy.steps) };
+  const [before, after] = [suppressedUntil ?? triggeredAt, at].map((then) =>
+    runOfPolicy(inUse, findPolicy, then, severity),
+  );
+  if (after === undefined || after.escalationPolicyId === null) return null;
+  // Changes of the policy itself count from the next incident on.
+  if (after.escalationPolicyId === incident.escalationPolicyId && isDeepStrictEqual(before, after)) return null;
+  return { ...after, name: after.insteadOf?.runs ?? policy.name };
+}
+
+function hasActed({ state, reason }: StepTimerRow): boolean {
+  if (state === 'cancelled') return reason !== 'acknowledged' && reason !== 'resolved';
+  return state !== 'pending' || reason === 'escalated';
 }
 
 /**

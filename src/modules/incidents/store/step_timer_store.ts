@@ -95,6 +95,11 @@ export class StepTimerStore extends PostgresStore {
     return rowsChanged(moved) > 0;
   }
 
+  /** Removes all timers of an incident that has not begun to page: it runs other steps. */
+  async removeSteps(incidentId: Id<'incident'>): Promise<void> {
+    await this.deleteFrom('incident_steps').where('incident_id', '=', incidentId).execute();
+  }
+
   async cancelSteps(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<void> {
     await this.#pending(incidentId).set({ state: 'cancelled', settled_at: now, reason }).execute();
   }

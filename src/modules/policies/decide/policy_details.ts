@@ -23,6 +23,8 @@ export interface SnapshotDetails {
   readonly origin?: { readonly policyId: Id<'policy'>; readonly teamId: Id<'team'> };
   /** Hours within which alone its minutes count, from so many minutes after the others begin. */
   readonly hours?: WeeklyHours & { readonly afterMinutes: number };
+  /** Policy outside whose hours the policy of the incident runs; only of an incident that waits before it pages. */
+  readonly insteadOf?: Id<'policy'>;
 }
 
 /** Repetition of all steps after the last one. */
