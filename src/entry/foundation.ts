@@ -151,7 +151,10 @@ export async function openFoundation(
 
 function pushSubscriptionsOf(db: Database): PushSubscriptions {
   const store = (): PushSubscriptionStore => new PushSubscriptionStore(db.session());
-  return { listOf: (userId) => store().listOf(userId), remove: (subscriptionId) => store().remove(subscriptionId) };
+  return {
+    listOf: (orgId, userId) => store().listOf(orgId, userId),
+    remove: (subscriptionId) => store().remove(subscriptionId),
+  };
 }
 
 /** Size to allocate: V8 starts a collection when 64 MB have been allocated since the last one. */

@@ -114,7 +114,10 @@ export async function readPolicySettings(
     ...pagedTeams.flatMap((teamId) => (members.get(teamId) ?? []).map(({ userId }) => userId)),
   ]);
   const reachable = [...people.values()];
-  const subscribers = await stores.pushSubscriptions.listSubscribers(reachable.map(({ userId }) => userId));
+  const subscribers = await stores.pushSubscriptions.listSubscribers(
+    orgId,
+    reachable.map(({ userId }) => userId),
+  );
   const teams = new Map(
     teamIds.map((teamId): [string, TeamSetting] => {
       const teamMembers = members.get(teamId) ?? [];

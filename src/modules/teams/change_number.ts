@@ -88,7 +88,7 @@ export async function notifyOfNumberChange(
     for (const address of numbers) if (address !== after) messages.push({ ...change, channel: 'sms', address });
     const person = (await stores.people.listPeople(orgId, [userId])).get(userId);
     if (person !== undefined) messages.push({ ...change, channel: 'email', address: person.email });
-    if ((await stores.pushSubscriptions.listOf(userId)).length > 0) {
+    if ((await stores.pushSubscriptions.listOf(orgId, userId)).length > 0) {
       messages.push({ ...change, channel: 'push', address: null });
     }
   }

@@ -234,7 +234,7 @@ export async function readReadiness(
 ): Promise<(person: Pick<Person, 'userId' | 'email'>, member: TeamSettings | null) => Readiness> {
   const userIds = people.map(({ userId }) => userId);
   const [devices, arrived, reachable, confirmed, stopped] = await Promise.all([
-    stores.readiness.listDevices(userIds),
+    stores.readiness.listDevices(caller.orgId, userIds),
     stores.readiness.listArrivals(caller.orgId, userIds, installation.simulatedIds),
     stores.people.listReachable(caller.orgId, userIds),
     stores.phoneNumbers.listConfirmedOf(userIds),

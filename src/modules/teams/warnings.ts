@@ -61,7 +61,10 @@ export async function readOnCallWarnings(
   const { caller, stores, configuredChannels } = context;
   const people = await stores.people.listReachable(caller.orgId, userIds);
   const accounts = [...people.values()];
-  const subscribers = await stores.pushSubscriptions.listSubscribers(accounts.map(({ userId }) => userId));
+  const subscribers = await stores.pushSubscriptions.listSubscribers(
+    caller.orgId,
+    accounts.map(({ userId }) => userId),
+  );
   const contacts = contactsOf(accounts, subscribers, await stores.teams.listMembers(caller.orgId, [teamId]));
   const unreached = accounts.filter(({ userId }) => {
     const contact = contacts.get(userId);
@@ -226,7 +229,7 @@ async function readOwnWarnings(
     ...[...onCall.people.keys()].map((userId) => asId('user', userId)),
   ]);
   const people = await stores.people.listReachable(caller.orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(caller.orgId, userIds);
   return await inSlices(warningsOfAll());
 
   function* warningsOfAll(): Steps<Static<typeof WarningView>[][]> {

@@ -8,6 +8,7 @@ import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults
 import { deriveVapidKeys } from '#notify/channels/push/sender.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/programs/push_service.ts';
+import type { Id } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { fileWorld, type World } from '#test/kit/world.ts';
@@ -94,7 +95,9 @@ test('browsers that no longer listen are removed; a person without one is unreac
   expect(service.pushed.map(({ browser }) => browser)).toEqual(['laptop']);
   const [enough, gone, never] = await Promise.all(ids.map(one.log));
   expect(enough).toMatchObject([{ status: 'sent' }]);
-  expect((await stores(w).pushSubscriptions.listOf(one.anna.userId)).map(({ label }) => label)).toEqual(['laptop']);
+  expect((await stores(w).pushSubscriptions.listOf(one.w.orgId, one.anna.userId)).map(({ label }) => label)).toEqual([
+    'laptop',
+  ]);
   expect(gone[0]).toMatchObject({ status: 'failed', reason: 'no_subscription', attempts: 1 });
   expect(never[0]).toMatchObject({ channel: 'push', status: 'skipped', reason: 'no_address' });
   expect(w.phone.messages.map(({ to }) => to).toSorted()).toEqual([all.bram.phone, none.bram.phone].toSorted());
@@ -116,7 +119,7 @@ test('a push service in trouble is tried again, after the time that it asks for;
   await w.runUntilIdle();
   for (const { anna, entries } of refused) {
     expect((await entries())[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });
-    expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
+    expect(await stores(w).pushSubscriptions.listOf(w.orgId, anna.userId)).toHaveLength(1);
   }
   await w.advance({ seconds: 2 });
   await w.advance({ seconds: 4 });
@@ -129,6 +132,29 @@ test('a push service in trouble is tried again, after the time that it asks for;
   await w.advance({ seconds: 1 });
   expect(asking.service.pushed).toHaveLength(1);
   for (const { service } of refused) expect(service.requests).toBe(1);
+});
+
+test('a browser that was subscribed for an organization alone gets no page of another', async () => {
+  const { service, w, anna, alert } = await annaIsPushed();
+  const other = await w.given.organization('Umbrella');
+  const browsers = { own: w.orgId, strange: other.orgId, both: w.orgId, all: null };
+  const subscribe = async (name: string, orgId: Id<'org'> | null) => {
+    const { endpoint, keys } = service.browser(name, w.context.vapidKeys.publicKey).subscription;
+    await stores(w).pushSubscriptions.put(anna.userId, { endpoint, ...keys, label: name }, w.clock.now(), orgId);
+    return { endpoint, ...keys, label: name };
+  };
+  for (const [name, orgId] of Object.entries(browsers)) {
+    const browser = await subscribe(name, orgId);
+    // Whoever subscribes a browser again takes it from nobody.
+    if (name === 'both' || name === 'all') {
+      await stores(w).pushSubscriptions.put(anna.userId, browser, w.clock.now(), other.orgId);
+    }
+  }
+  await alert.trigger();
+  await w.runUntilIdle();
+  expect(service.pushed.map(({ browser }) => browser).toSorted()).toEqual(['all', 'both', 'own']);
+  const subscribers = await stores(w).pushSubscriptions.listSubscribers(other.orgId, [anna.userId]);
+  expect(subscribers).toEqual(new Set([anna.userId]));
 });
 
 describe('subscribing', async () => {
@@ -177,6 +203,23 @@ describe('subscribing', async () => {
     const [anna, bram] = [await personOf('Anna'), await personOf('Bram')];
     const { subscriptionId } = await anna.subscribe(fromBrowser);
     await expect(bram.unsubscribe(subscriptionId)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('in a session of a provider it is for its organization, and takes away no browser of others', async () => {
+    const { userId } = await w.given.user({ name: 'Anna' });
+    const caller = memberCaller(w.orgId, userId, 'responder');
+    const byProvider = { ...caller, isByProvider: true } as const;
+    const other = await w.given.organization('Umbrella');
+    await stores(w).people.setMembership(other.orgId, userId, 'owner', w.clock.now());
+    const subscribe = (by: typeof caller, endpoint: string) =>
+      runOperation(w, createPushSubscription, by, { ...fromBrowser, endpoint: `${fromBrowser.endpoint}/${endpoint}` });
+    const unsubscribe = ({ subscriptionId }: { subscriptionId: string }) =>
+      runOperation(w, deletePushSubscription, byProvider, { subscriptionId });
+    const [own, whole] = [await subscribe(byProvider, 'own'), await subscribe(caller, 'whole')];
+    const endpoints = (await stores(w).pushSubscriptions.listOf(other.orgId, userId)).map(({ id }) => id);
+    expect(endpoints).toEqual([whole.subscriptionId]);
+    await expect(unsubscribe(whole)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await unsubscribe(own)).toMatchObject({ deleted: true });
   });
 
   test('keeps the twenty newest browsers', async () => {

@@ -54,7 +54,7 @@ export const getMe = defineOperation({
         contact: toContactView(place),
         readiness: readinessOf(person, place),
       })),
-      pushSubscriptions: (await stores.pushSubscriptions.listOf(userId)).map(toSubscriptionView),
+      pushSubscriptions: (await stores.pushSubscriptions.listOf(caller.orgId, userId)).map(toSubscriptionView),
       vapidPublicKey: installation.vapidPublicKey,
       channels: CHANNELS.map((channel) => ({ channel, configured: configuredChannels.has(channel) })),
       confirmedPhones: await stores.phoneNumbers.listConfirmed(userId),

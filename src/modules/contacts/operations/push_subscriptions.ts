@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
+import { requireWholeCaller } from '#modules/accounts/require_whole_session.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
 import { SubscriptionView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
@@ -39,7 +40,12 @@ export const createPushSubscription = defineOperation({
     const userId = callerUser(caller);
     const faults = subscriptionFaults({ endpoint, keys });
     if (faults.length > 0) throw invalidInput(faults);
-    const row = await stores.pushSubscriptions.put(userId, { endpoint, ...keys, label }, now);
+    const row = await stores.pushSubscriptions.put(
+      userId,
+      { endpoint, ...keys, label },
+      now,
+      caller.isByProvider === true ? caller.orgId : null,
+    );
     const view = toSubscriptionView(row);
     record({ target: row.id, before: null, after: view });
     return view;
@@ -54,8 +60,11 @@ export const deletePushSubscription = defineOperation({
   input: StrictObject({ subscriptionId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), subscriptionId: IdText }),
   async handle({ subscriptionId }, { caller, stores, record }) {
-    const row = await stores.pushSubscriptions.removeOf(callerUser(caller), subscriptionId);
+    const row = await stores.pushSubscriptions.lock(callerUser(caller), subscriptionId);
     if (row === null) throw notFound('subscriptionId', 'push subscription');
+    const isOfThisOnly = row.orgIds !== null && row.orgIds.every((orgId) => orgId === caller.orgId);
+    if (!isOfThisOnly) await requireWholeCaller(stores, caller);
+    await stores.pushSubscriptions.remove(row.id);
     record({ target: row.id, before: toSubscriptionView(row), after: null });
     return { deleted: true as const, subscriptionId };
   },

@@ -120,7 +120,7 @@ async function listOwnAddresses(
     case 'phone':
       return await stores.teams.listPhonesOf(orgId, userId);
     case 'browser':
-      return (await stores.pushSubscriptions.listOf(userId)).length > 0 ? [null] : [];
+      return (await stores.pushSubscriptions.listOf(orgId, userId)).length > 0 ? [null] : [];
     case 'email': {
       const person = (await stores.people.listPeople(orgId, [userId])).get(userId);
       return person === undefined ? [] : [person.email];

@@ -6,6 +6,7 @@ import type { Arrival } from '#modules/contacts/decide/readiness.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
+import { getsMessagesOf } from '#modules/contacts/store/push_subscription_store.ts';
 import { anyOf, PostgresStore, rowsOf } from '#storage/postgres/store.ts';
 
 /** The devices that somebody has subscribed to push. */
@@ -48,8 +49,8 @@ export function hasArrived(simulatedIds: string): Expression<SqlBool> {
 
 /** Reads what shows that people can be reached. */
 export class ReadinessReader extends PostgresStore {
-  /** Returns the devices of the users who have any. */
-  async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
+  /** Returns the devices that get messages of the organization, of the users who have any. */
+  async listDevices(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
     const rows = await this.selectFrom('push_subscriptions as s')
       .select(({ fn }) => [
         's.user_id as userId',
@@ -57,6 +58,7 @@ export class ReadinessReader extends PostgresStore {
         fn.agg<Temporal.Instant>('min', ['s.created_at']).as('since'),
       ])
       .where('s.user_id', '=', anyOf([...new Set(userIds)]))
+      .where(getsMessagesOf(orgId))
       .groupBy('s.user_id')
       .execute();
     return new Map(rows.map(({ userId, count, since }) => [userId, { count, since }]));

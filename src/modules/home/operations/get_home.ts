@@ -45,7 +45,7 @@ async function readSetupProgress({
   const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId, simulatedChannels, simulatedIds);
   const phones = await stores.teams.listPhonesOf(caller.orgId, userId);
   const serviceIds = await stores.services.listIds(caller.orgId, hasExceptions ? 1 : null);
-  const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(userId);
+  const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(caller.orgId, userId);
   return {
     ...parts,
     hasData: hasExceptions || (await metrics.hasAny(serviceIds)),

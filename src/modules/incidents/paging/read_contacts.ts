@@ -16,7 +16,7 @@ export async function readContacts(
 ): Promise<Map<Id<'user'>, Contact>> {
   const { orgId } = incident;
   const people = await stores.people.listReachable(orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(orgId, userIds);
   const teamId = teamOfStep(incident, step);
   const teamIds = [teamId, step.members?.teamId].filter((id) => id !== null && id !== undefined);
   const members = await stores.teams.listMembers(orgId, teamIds);

@@ -80,7 +80,7 @@ export const listMembers = defineOperation({
     const isManager = caller.permissions.has('organization:manage');
     const holders = isManager ? await stores.secondFactors.listHolders(ids) : null;
     const places = await stores.teams.listPlacesOfAll(caller.orgId, ids);
-    const subscribers = await stores.pushSubscriptions.listSubscribers(ids);
+    const subscribers = await stores.pushSubscriptions.listSubscribers(caller.orgId, ids);
     const accounts = [...(await stores.people.listReachable(caller.orgId, ids)).values()];
     const placesOf = Map.groupBy(places, ({ userId }) => userId);
     const isUnreached = (userId: Id<'user'>, ofTeam: readonly TeamMemberOfTeam[]): boolean => {

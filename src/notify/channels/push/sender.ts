@@ -82,7 +82,8 @@ interface PushSubscription {
 
 /** Store of push subscriptions. */
 export interface PushSubscriptions {
-  listOf(userId: Id<'user'>): Promise<readonly PushSubscription[]>;
+  /** Lists the browsers that get messages of the organization to the person. */
+  listOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<readonly PushSubscription[]>;
   /** Deletes a subscription that its push service no longer knows. */
   remove(subscriptionId: Id<'subscription'>): Promise<void>;
 }
@@ -107,7 +108,7 @@ const LIFE_SECONDS = 600;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Web Push (RFC 8030, 8291, 8292) to every browser of a person; one that takes it is enough. A second try takes the
+ * Web Push (RFC 8030, 8291, 8292) to every browser of a person that gets messages of the organization; one that takes it is enough. A second try takes the
  * place of a first one that did get through, so that an unknown fate can be tried again without harm.
  */
 export function pushSender(settings: PushSettings, links: AnswerLinks): ChannelSender {
@@ -116,7 +117,7 @@ export function pushSender(settings: PushSettings, links: AnswerLinks): ChannelS
     uncertainAttemptsMax: 3,
     load: loadLibrary,
     async send(outgoing) {
-      const browsers = await subscriptions.listOf(outgoing.userId);
+      const browsers = await subscriptions.listOf(outgoing.orgId, outgoing.userId);
       const text = JSON.stringify(pushText(outgoing, links, settings.baseUrl));
       const outcomes = await Promise.all(
         browsers.map(async (browser) => {

@@ -1,3 +1,4 @@
+import type { Id } from '#kernel/ids.ts';
 import { p } from '@mikro-orm/postgresql';
 
 import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
@@ -86,6 +87,8 @@ export const PushSubscriptionEntity = table('push_subscriptions', {
   p256dh: p.text(),
   auth: p.text(),
   label: p.text(),
+  /** Organizations whose messages it gets: those whose provider had signed the person in; null for all. */
+  orgIds: p.array().$type<Id<'org'>[]>().strictNullable(),
   createdAt: instant(),
 });
 

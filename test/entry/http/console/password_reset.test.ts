@@ -75,7 +75,7 @@ test('the first proof of an address ends what somebody set up before, and later 
   const typed = await stores.chatAccounts.lockCode(code, w.clock.now());
   await stores.chatAccounts.link(typed!, 'T1 U1', 'strange', w.clock.now());
   const reach = async () => [
-    ...(await stores.pushSubscriptions.listOf(person.userId)),
+    ...(await stores.pushSubscriptions.listOf(w.orgId, person.userId)),
     ...(await stores.phoneNumbers.listConfirmed(person.userId)),
     ...(await stores.chatAccounts.list(w.orgId, person.userId)),
   ];
