@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { sendNotification } from '#modules/incidents/paging/send_notification.ts';
@@ -46,6 +47,7 @@ async function pageToAnna(channel: 'sms' | 'call' | 'email') {
   const sender = w.runtime.senders.get(channel)!;
   return {
     page,
+    acknowledge: () => w.expectOk('acknowledge_incident', { incidentId }),
     send: sender.send,
     /** A process tries to send it, by this function instead of the channel's. */
     async trySending(send: ChannelSender['send'] = sender.send) {
@@ -88,6 +90,19 @@ test('a process that was frozen and still has the page sends it', async () => {
   await w.advance({ seconds: 20 });
   expect(countSent()).toBe(1);
 });
+
+test.each(['sms', 'call', 'email'] as const)(
+  'a page by %s whose sender died is not sent by another process once its incident is acknowledged',
+  async (channel) => {
+    const { page, trySending, countSent, acknowledge } = await pageToAnna(channel);
+    const dying = trySending(() => Promise.reject(new AppError('unavailable', 'this process has died')));
+    await expect(dying).rejects.toThrow('died');
+    await acknowledge();
+    w.clock.advance({ seconds: 3 });
+    await trySending();
+    expect({ sent: countSent(), ...(await page()) }).toMatchObject({ sent: 0, status: 'cancelled' });
+  },
+);
 
 const LATE: readonly Delivery[] = [
   { kind: 'retry', reason: 'provider_unreachable' },

@@ -211,6 +211,8 @@ async function sendOnce(
         return null;
       });
       if (providerId !== null) return { kind: 'accepted', providerId };
+      // It has not been sent: one that was answered meanwhile is cancelled by its retry.
+      if (await deliveries.isAnswered(claimed.id)) return { kind: 'retry', reason: UNCERTAIN };
     }
     for (let heldBack = 0; ; heldBack += 1) {
       // The answer to the claim may have come late, over a network that was cut meanwhile.

@@ -1,5 +1,5 @@
 import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
-import { type Expression, expressionBuilder, sql } from 'kysely';
+import { expressionBuilder, sql } from 'kysely';
 
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { ChannelHistory } from '#modules/contacts/decide/reachability.ts';
@@ -201,10 +201,20 @@ export class DeliveryStore extends PostgresStore {
       .where('n.status', '=', 'queued')
       .where('n.kind', '=', 'page')
       .whereRef('i.id', '=', 'n.incident_id')
-      .where((eb) =>
-        eb.or([eb('i.status', '<>', 'triggered'), hasAcknowledged(eb.ref('i.acknowledgements'), eb.ref('n.user_id'))]),
-      )
+      .where(IS_ANSWERED)
       .execute();
+  }
+
+  /** Whether the message is a page of an incident that is settled by now, or that its person has acknowledged. */
+  async isAnswered(notificationId: Id<'notification'>): Promise<boolean> {
+    const answered = await this.selectFrom('notifications as n')
+      .innerJoin('incidents as i', 'i.id', 'n.incident_id')
+      .select('n.id')
+      .where('n.id', '=', notificationId)
+      .where('n.kind', '=', 'page')
+      .where(IS_ANSWERED)
+      .executeTakeFirst();
+    return answered !== undefined;
   }
 
   /**
@@ -291,9 +301,7 @@ export class DeliveryStore extends PostgresStore {
   }
 }
 
-/** Whether the person is among those who have acknowledged for themselves. */
-function hasAcknowledged(acknowledgements: Expression<object | null>, userId: Expression<string>) {
-  return sql<boolean>`exists (
-    select from json_array_elements(${acknowledgements}) where value->>'userId' = ${userId}
-  )`;
-}
+/** Whether incident `i` asks the person of message `n` for nothing more. */
+const IS_ANSWERED = sql<boolean>`(${sql.ref('i.status')} <> 'triggered' or exists (
+  select from json_array_elements(${sql.ref('i.acknowledgements')}) where value->>'userId' = ${sql.ref('n.user_id')}
+))`;
