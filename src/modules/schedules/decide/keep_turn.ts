@@ -63,11 +63,14 @@ export function currentTurn(layer: Layer, clock: ZoneClock, now: number): Curren
 }
 
 /** Returns a layer in which everybody takes the turn that the layer has next: whose turn follows in one is on call in the other. */
-export function withTurnsAhead(layer: Layer): Layer {
-  const [first, ...others] = layer.turns;
+export function withTurnsAhead(layer: Layer, clock: ZoneClock): Layer {
+  const { turns, carried } = layer;
+  const [first, ...others] = turns;
   if (first === undefined) return layer;
-  const { carried } = layer;
-  return { ...layer, turns: [...others, first], carried: carried ? { ...carried, userIds: first.userIds } : null };
+  const ahead = { ...layer, turns: [...others, first] };
+  if (!carried) return { ...ahead, carried: null };
+  const following = turnsOfLayer(layer, clock).turnAt(carried.until.epochMilliseconds) ?? 0;
+  return { ...ahead, carried: { ...carried, userIds: turns[following % turns.length]?.userIds ?? [] } };
 }
 
 /** Returns the position in the new order of the turn that follows the current one. */

@@ -6,6 +6,7 @@ import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
 import { notFound } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
@@ -112,8 +113,9 @@ export const duplicateSchedule = defineOperation({
     const { stores, caller, now, record } = context;
     const original = await stores.schedules.lock(caller.orgId, scheduleId);
     makeReadable(original);
+    const clock = new ZoneClock(original.timezone);
     const layers = readLayers(original).map((layer, index) => {
-      return { ...withTurnsAhead(layer), ...(index > 0 && { id: newId('layer') }) };
+      return { ...withTurnsAhead(layer, clock), ...(index > 0 && { id: newId('layer') }) };
     });
     const { rotationType, rotationConfig } = original;
     const columns = toColumnsOfLayers(layers);

@@ -104,11 +104,13 @@ test('the copy of a layer has on call whose turn follows in it, at every instant
   const people = [ANNA, BRAM, CHLOE, DIRK];
   const someTurns = () => Array.from({ length: 1 + below(4) }, (_, place) => [people[place]!]);
   for (let index = 0; index < slowRuns(1_200); index += 1) {
-    const unit = (['hours', 'days', 'weeks', 'months'] as RotationUnit[])[below(4)]!;
-    const before = layerOf(someTurns(), { rotation: { every: 1 + below(3), unit } });
-    const edited = keepTurn(before, { ...before, turns: someTurns().map((userIds) => ({ userIds })) }, clock, NOW);
+    const someLength = () => {
+      return { every: 1 + below(3), unit: (['hours', 'days', 'weeks', 'months'] as RotationUnit[])[below(4)]! };
+    };
+    const before = layerOf(someTurns(), { rotation: someLength() });
+    const edited = keepTurn(before, layerOf(someTurns(), { rotation: someLength() }), clock, NOW);
     for (const layer of [before, edited]) {
-      const copy = withTurnsAhead(layer);
+      const copy = withTurnsAhead(layer, clock);
       let moment = NOW;
       for (let turn = 0; turn < 6; turn += 1) {
         const own = currentTurn(layer, clock, moment.epochMilliseconds)!;
