@@ -2,6 +2,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { callerUser } from '#modules/accounts/view.ts';
+import { refusedSignIn } from '#modules/sign_in/decide/provider_rule.ts';
 import type { Stores } from '#modules/stores.ts';
 
 /**
@@ -21,7 +22,21 @@ export async function requireWholeSession(
   );
 }
 
-/** The same for the session of a caller within an organization. */
-export async function requireWholeCaller(stores: Pick<Stores, 'provisioning'>, caller: Caller): Promise<void> {
-  await requireWholeSession(stores, callerUser(caller), caller.isByProvider === true ? caller.orgId : null);
+/**
+ * The same for the session of a caller within an organization, unless each organization of the person requires its
+ * provider of them: no session by a password could do it instead.
+ */
+export async function requireWholeCaller(
+  stores: Pick<Stores, 'people' | 'provisioning'>,
+  caller: Caller,
+): Promise<void> {
+  if (caller.isByProvider !== true) return;
+  const userId = callerUser(caller);
+  for (const { orgId } of await stores.people.listMemberships(userId)) {
+    const standing = await stores.people.findStanding(orgId, userId);
+    if (standing !== null && refusedSignIn('password', standing) === null) {
+      await requireWholeSession(stores, userId, caller.orgId);
+      return;
+    }
+  }
 }

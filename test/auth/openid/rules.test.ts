@@ -281,6 +281,46 @@ test('a session of a provider changes neither second factors nor what speaks for
   expect((await browser.invoke(w.orgId, 'set_reply_pin', { pin: null })).status).toBe(200);
 });
 
+test('a session of a provider sets what replies need for somebody whom no password lets in anywhere, and for nobody else', async () => {
+  const flow = await openFlow();
+  const { w } = flow;
+  const userId = await flow.member('editor', 'anna@acme.example');
+  const { browser } = await flow.signIn();
+  await flow.connect({ isRequired: true });
+  const other = await w.given.organization('Umbrella');
+  const { people } = storesOf(w.context.db.session());
+  await people.setMembership(other.orgId, userId, 'editor', w.clock.now());
+  const statuses = async () => {
+    const phone = '+31612345678';
+    const answers = [
+      await browser.invoke(w.orgId, 'request_phone_code', { phone }),
+      await browser.invoke(w.orgId, 'confirm_phone', { phone, code: '123456' }),
+      await browser.invoke(w.orgId, 'set_reply_pin', { pin: '4711' }),
+    ];
+    return answers.map(({ status }) => status);
+  };
+  const refused = [403, 403, 403];
+  // There is no SMS here, and no code was sent.
+  const passed = [409, 409, 200];
+  expect(await statuses()).toEqual(refused);
+  await w.context.db.sql.run(
+    `insert into openid_connections select (jsonb_populate_record(c, jsonb_build_object('org_id', $1::text))).*
+      from openid_connections c where org_id = $2`,
+    [other.orgId, w.orgId],
+  );
+  expect(await statuses()).toEqual(passed);
+  await people.setMembership(other.orgId, userId, 'owner', w.clock.now());
+  expect(await statuses()).toEqual(refused);
+  // Whoever was deactivated there has no other way, either.
+  await people.removeMembership(other.orgId, userId);
+  await w.context.db.sql.run(
+    `insert into scim_users (org_id, user_id, user_name, profile, is_account_made, created_at, updated_at)
+      values ($1, $2, 'anna', '{}', false, now(), now())`,
+    [other.orgId, userId],
+  );
+  expect(await statuses()).toEqual(passed);
+});
+
 test('only owners change how people sign in, and a secret goes only to the provider that it was entered for', async () => {
   const flow = await openFlow();
   const { w, owner, provider } = flow;

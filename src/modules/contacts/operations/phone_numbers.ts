@@ -26,6 +26,7 @@ export const requestPhoneCode = defineOperation({
   example: { phone: '+31612345678' },
   async handle({ phone }, { caller, stores, now, enqueue, record, configuredChannels, installation }) {
     const userId = callerUser(caller);
+    await requireWholeCaller(stores, caller);
     if (!configuredChannels.has('sms')) throw new AppError('conflict', 'SMS is not set up on this server');
     if (!(await stores.teams.listPhonesOf(caller.orgId, userId)).includes(phone)) {
       throw notFound('phone', 'phone number of yours in any team');
