@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { defineOperation } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
-import { requireWholeCaller } from '#modules/accounts/require_whole_session.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
 import { SubscriptionView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
@@ -62,8 +61,6 @@ export const deletePushSubscription = defineOperation({
   async handle({ subscriptionId }, { caller, stores, record }) {
     const row = await stores.pushSubscriptions.lock(callerUser(caller), subscriptionId);
     if (row === null) throw notFound('subscriptionId', 'push subscription');
-    const isOfThisOnly = row.orgIds !== null && row.orgIds.every((orgId) => orgId === caller.orgId);
-    if (!isOfThisOnly) await requireWholeCaller(stores, caller);
     await stores.pushSubscriptions.remove(row.id);
     record({ target: row.id, before: toSubscriptionView(row), after: null });
     return { deleted: true as const, subscriptionId };
