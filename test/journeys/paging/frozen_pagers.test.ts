@@ -91,16 +91,22 @@ test('a process that was frozen and still has the page sends it', async () => {
   expect(countSent()).toBe(1);
 });
 
-test.each(['sms', 'call', 'email'] as const)(
-  'a page by %s whose sender died is not sent by another process once its incident is acknowledged',
-  async (channel) => {
+test.each([
+  ['sms', 3],
+  ['call', 3],
+  ['email', 3],
+  ['sms', 360],
+] as const)(
+  'a page by %s whose sender died is not sent by another process %d seconds later once its incident is acknowledged',
+  async (channel, seconds) => {
     const { page, trySending, countSent, acknowledge } = await pageToAnna(channel);
     const dying = trySending(() => Promise.reject(new AppError('unavailable', 'this process has died')));
     await expect(dying).rejects.toThrow('died');
     await acknowledge();
-    w.clock.advance({ seconds: 3 });
+    w.clock.advance({ seconds });
     await trySending();
-    expect({ sent: countSent(), ...(await page()) }).toMatchObject({ sent: 0, status: 'cancelled' });
+    const cancelled = { sent: 0, status: 'cancelled', reason: 'acknowledged' };
+    expect({ sent: countSent(), ...(await page()) }).toMatchObject(cancelled);
   },
 );
 

@@ -192,8 +192,8 @@ async function whileHeld<Result>(
 }
 
 /**
- * Sends the message once; null if another process has taken it over. Whether this one still has it is asked of the
- * clocks after the connection to the provider is established, right before the message leaves.
+ * Sends the message once; null if another process has taken it over, or its incident was answered since an earlier try.
+ * Whether this one still has it is asked of the clocks after the connection to the provider is established, right before the message leaves.
  */
 async function sendOnce(
   runtime: DeliveryRuntime,
@@ -211,8 +211,8 @@ async function sendOnce(
         return null;
       });
       if (providerId !== null) return { kind: 'accepted', providerId };
-      // It has not been sent: one that was answered meanwhile is cancelled by its retry.
-      if (await deliveries.isAnswered(claimed.id)) return { kind: 'retry', reason: UNCERTAIN };
+      // It has not been sent, and nobody waits for it.
+      if (await deliveries.cancelAnswered(claimed, runtime.clock.now())) return null;
     }
     for (let heldBack = 0; ; heldBack += 1) {
       // The answer to the claim may have come late, over a network that was cut meanwhile.

@@ -189,32 +189,46 @@ export class DeliveryStore extends PostgresStore {
       .where(({ eb, or }) => or([eb('n.id', '=', notificationId), eb('n.digest_id', '=', notificationId)]))
       .where('n.status', '=', 'sending')
       .execute();
-    await db
-      .updateTable('notifications as n')
+    await this.#cancellingAnswered(now)
+      .where(({ eb, or }) => or([eb('n.id', '=', notificationId), eb('n.digest_id', '=', notificationId)]))
+      .where('n.status', '=', 'queued')
+      .execute();
+  }
+
+  /**
+   * Whether the message is a page of an incident that is settled by now, or that its person has acknowledged. It is
+   * cancelled if it is still in this attempt.
+   */
+  async cancelAnswered({ id, attempts }: ClaimedNotification, now: Temporal.Instant): Promise<boolean> {
+    const answered = await this.selectFrom('notifications as n')
+      .innerJoin('incidents as i', 'i.id', 'n.incident_id')
+      .select('n.id')
+      .where('n.id', '=', id)
+      .where('n.kind', '=', 'page')
+      .where(IS_ANSWERED)
+      .executeTakeFirst();
+    if (answered === undefined) return false;
+    await this.#cancellingAnswered(now)
+      .where('n.id', '=', id)
+      .where('n.status', '=', 'sending')
+      .where('n.attempts', '=', attempts)
+      .execute();
+    return true;
+  }
+
+  #cancellingAnswered(now: Temporal.Instant) {
+    return this.updateTable('notifications as n')
       .from('incidents as i')
       .set((eb) => ({
         status: 'cancelled',
         reason: eb.case().when('i.status', '=', 'triggered').then('acknowledged').else(eb.ref('i.status')).end(),
         due_at: null,
+        lease_until: null,
+        updated_at: now,
       }))
-      .where(({ eb, or }) => or([eb('n.id', '=', notificationId), eb('n.digest_id', '=', notificationId)]))
-      .where('n.status', '=', 'queued')
       .where('n.kind', '=', 'page')
       .whereRef('i.id', '=', 'n.incident_id')
-      .where(IS_ANSWERED)
-      .execute();
-  }
-
-  /** Whether the message is a page of an incident that is settled by now, or that its person has acknowledged. */
-  async isAnswered(notificationId: Id<'notification'>): Promise<boolean> {
-    const answered = await this.selectFrom('notifications as n')
-      .innerJoin('incidents as i', 'i.id', 'n.incident_id')
-      .select('n.id')
-      .where('n.id', '=', notificationId)
-      .where('n.kind', '=', 'page')
-      .where(IS_ANSWERED)
-      .executeTakeFirst();
-    return answered !== undefined;
+      .where(IS_ANSWERED);
   }
 
   /**
