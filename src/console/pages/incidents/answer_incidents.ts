@@ -31,13 +31,17 @@ export function useAnswerIncidents() {
     async onMutate({ answer, incidentIds }) {
       // An earlier answer of the server must not revert what is shown now. A first answer is not on the screen yet.
       await queryClient.cancelQueries({ queryKey: key, predicate: ({ state }) => state.data !== undefined });
-      const before = queryClient.getQueriesData({ queryKey: key });
-      showAnswered(queryClient, key, new Set(incidentIds), answer, session.user.userId);
+      const before = shownNow(queryClient, key);
+      showAnswered(queryClient, before, new Set(incidentIds), answer, session.user.userId);
       return before;
     },
-    onSuccess({ done, failures }, { answer }, before) {
+    onSuccess({ done, failures }, { answer, incidentIds }, before) {
       if (failures.length > 0) {
-        restore(queryClient, before);
+        restore(
+          queryClient,
+          before,
+          new Set(incidentIds).difference(new Set(done.map(({ incidentId }) => incidentId))),
+        );
         const some = done.length === 0 ? '' : `${done.length} ${PAST[answer]}, `;
         showError(`${some}${failures.length} not ${PAST[answer]}`, failures[0]);
       }
@@ -60,28 +64,59 @@ export function useAnswerIncidents() {
   });
 }
 
-function restore(queryClient: QueryClient, before: readonly (readonly [QueryKey, unknown])[]): void {
-  for (const [key, data] of before) queryClient.setQueryData(key, data);
+/** Cached data that shows incidents: a list, or one incident with its log. */
+type Shown = IncidentPages | IncidentWithLog;
+
+type ShownQueries = readonly (readonly [QueryKey, Shown | undefined])[];
+
+function shownNow(queryClient: QueryClient, key: QueryKey): ShownQueries {
+  return ['search_incidents', 'get_incident'].flatMap((name) =>
+    queryClient.getQueriesData<Shown>({ queryKey: [...key, name] }),
+  );
 }
 
 function showAnswered(
   queryClient: QueryClient,
-  key: QueryKey,
+  before: ShownQueries,
   ids: ReadonlySet<string>,
   answer: Answer,
   userId: string,
 ): void {
-  const answered = <One extends Incident>(incident: One): One =>
-    ids.has(incident.incidentId) ? withAnswer(incident, answer, userId) : incident;
-  queryClient.setQueriesData({ queryKey: [...key, 'search_incidents'] }, (list: IncidentPages | undefined) => {
-    if (list === undefined) return list;
-    const pages = list.pages.map((page) => ({ ...page, incidents: page.incidents.map(answered<FoundIncident>) }));
-    return { ...list, pages };
+  for (const [key] of before) {
+    replaceShown(queryClient, key, (incident) =>
+      ids.has(incident.incidentId) ? withAnswer(incident, answer, userId) : incident,
+    );
+  }
+}
+
+/** Shows these incidents as before, and leaves alone what has come or changed beside them since. */
+function restore(queryClient: QueryClient, before: ShownQueries, ids: ReadonlySet<string>): void {
+  for (const [key, shown] of before) {
+    const rows = new Map(incidentsOf(shown).map((incident) => [incident.incidentId, incident]));
+    replaceShown(queryClient, key, <One extends Incident>(incident: One): One =>
+      ids.has(incident.incidentId) ? ((rows.get(incident.incidentId) as One | undefined) ?? incident) : incident,
+    );
+  }
+}
+
+function incidentsOf(shown: Shown | undefined): readonly Incident[] {
+  if (shown === undefined) return [];
+  return 'pages' in shown ? shown.pages.flatMap((page) => page.incidents) : [shown];
+}
+
+/** Replaces incidents in the data of one query. Data that was out of date stays marked as such. */
+function replaceShown(
+  queryClient: QueryClient,
+  queryKey: QueryKey,
+  replace: <One extends Incident>(incident: One) => One,
+): void {
+  const isOutdated = queryClient.getQueryState(queryKey)?.isInvalidated === true;
+  queryClient.setQueryData<Shown>(queryKey, (shown) => {
+    if (shown === undefined || !('pages' in shown)) return shown && replace(shown);
+    const pages = shown.pages.map((page) => ({ ...page, incidents: page.incidents.map(replace<FoundIncident>) }));
+    return { ...shown, pages };
   });
-  queryClient.setQueriesData(
-    { queryKey: [...key, 'get_incident'] },
-    (incident: IncidentWithLog | undefined) => incident && answered(incident),
-  );
+  if (isOutdated) void queryClient.invalidateQueries({ queryKey, exact: true, refetchType: 'none' });
 }
 
 function withAnswer<One extends Incident>(incident: One, answer: Answer, userId: string): One {

@@ -24,6 +24,8 @@ interface Outcome {
   readonly wasStopped: boolean;
 }
 
+const NOTHING: Outcome = { changed: [], unchanged: 0, refused: [], wasStopped: false };
+
 export const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 const UNDO_SLICE = 50;
 
@@ -36,6 +38,7 @@ export function useAnswerMatching() {
   const queryClient = useQueryClient();
   const [done, setDone] = useState(0);
   const isStopped = useRef(false);
+  const soFar = useRef<Outcome>(NOTHING);
   const refresh = () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
   const undoing = useMutation({
     async mutationFn(ids: readonly string[]) {
@@ -51,36 +54,40 @@ export function useAnswerMatching() {
     onError: (error) => showError('Not all could be undone', error),
     onSettled: refresh,
   });
+  const tell = (answer: Answer): void => {
+    const text = outcomeText(soFar.current, answer);
+    const ids = soFar.current.changed.map(({ incidentId }) => incidentId);
+    if (answer === 'acknowledge' && ids.length > 0) showUndoable(text, () => undoing.mutate(ids));
+    else showSuccess(text);
+  };
   const answering = useMutation({
-    async mutationFn({ answer, matching }: { readonly answer: Answer; readonly matching: Matching }): Promise<Outcome> {
+    async mutationFn({ answer, matching }: { readonly answer: Answer; readonly matching: Matching }) {
       isStopped.current = false;
+      soFar.current = NOTHING;
       setDone(0);
       const input = {
         answer,
         matching: { ...matching, triggeredUntil: new Date(serverNow()).toISOString() },
       } satisfies InputOf<'answer_incidents'>;
-      const changed: { incidentId: string }[] = [];
-      const refused: { number: number; reason: string }[] = [];
-      let unchanged = 0;
       for (;;) {
         const slice = await invoke(orgId, 'answer_incidents', input);
-        changed.push(...slice.changed);
-        refused.push(...slice.refused);
-        unchanged += slice.unchanged;
-        setDone(changed.length);
+        const { changed, refused, unchanged } = soFar.current;
+        soFar.current = {
+          changed: [...changed, ...slice.changed],
+          refused: [...refused, ...slice.refused],
+          unchanged: unchanged + slice.unchanged,
+          wasStopped: slice.left > 0,
+        };
+        setDone(soFar.current.changed.length);
         // Incidents that are refused, or answered by others at this moment, would come again.
-        if (slice.left === 0 || slice.changed.length === 0 || isStopped.current) {
-          return { changed, refused, unchanged, wasStopped: slice.left > 0 };
-        }
+        if (slice.left === 0 || slice.changed.length === 0 || isStopped.current) return;
       }
     },
-    onSuccess(outcome, { answer }) {
-      const text = outcomeText(outcome, answer);
-      const ids = outcome.changed.map(({ incidentId }) => incidentId);
-      if (answer === 'acknowledge' && ids.length > 0) showUndoable(text, () => undoing.mutate(ids));
-      else showSuccess(text);
+    onSuccess: (_nothing, { answer }) => tell(answer),
+    onError(error, { answer }) {
+      showError('Not all incidents were answered', error);
+      if (soFar.current.changed.length > 0) tell(answer);
     },
-    onError: (error) => showError('Not all incidents were answered', error),
     onSettled: refresh,
   });
   return { answering, done, stop: () => (isStopped.current = true) };
