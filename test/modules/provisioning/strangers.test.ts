@@ -25,3 +25,15 @@ test.each([
     body: { detail: expect.stringContaining('never proven') },
   });
 });
+
+test('a browser that is subscribed for another organization alone keeps nobody out', async () => {
+  const w = await world();
+  const theirs = await identityProvider(w);
+  const ours = await identityProvider(await w.forOrganization());
+  const userId = await theirs.user('anna@b.example');
+  await w.context.db.sql.run(
+    `insert into push_subscriptions values ('subscription_1', $1, 'https://push.example/1', 'p', 'a', 'Laptop', now(), $2)`,
+    [userId, [w.orgId]],
+  );
+  expect(await ours.user('anna@b.example')).toBe(userId);
+});

@@ -95,7 +95,12 @@ export class AddressProofStore extends PostgresStore {
       .where(({ exists, or, ref, selectFrom }) =>
         or([
           hasSecondFactor(ref('u.id')),
-          exists(selectFrom('push_subscriptions as s').select('s.id').whereRef('s.user_id', '=', 'u.id')),
+          exists(
+            selectFrom('push_subscriptions as s')
+              .select('s.id')
+              .whereRef('s.user_id', '=', 'u.id')
+              .where('s.org_ids', 'is', null),
+          ),
           exists(selectFrom('confirmed_numbers as n').select('n.phone').whereRef('n.user_id', '=', 'u.id')),
           exists(selectFrom('reply_pins as r').select('r.user_id').whereRef('r.user_id', '=', 'u.id')),
         ]),
