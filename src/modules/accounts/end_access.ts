@@ -1,7 +1,7 @@
 import type { AccountContext } from '#actions/action_context.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import type { Id } from '#kernel/ids.ts';
-import { forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
+import { forgetSetUp } from '#modules/accounts/unproven_account.ts';
 
 /**
  * Records that a person has used a link that was mailed to the address of an account. The first time, everything that
@@ -11,10 +11,7 @@ import { forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 export async function proveAddress(context: AccountContext, userId: Id<'user'>): Promise<boolean> {
   const { stores, now, record } = context;
   if (!(await stores.addressProofs.prove(userId, now))) return false;
-  await stores.secondFactors.deleteAll(userId);
-  await stores.secondFactors.endPendingOf(userId);
-  await forgetTries(stores, secondFactorTriesOf(userId));
-  await stores.addressProofs.forgetReach(userId);
+  await forgetSetUp(stores, userId);
   const ended = await endAccess(context, userId, { session: null, apps: false, apiKeys: false });
   record({ userId, action: 'prove_address', target: userId, before: null, after: ended });
   return true;

@@ -1,4 +1,4 @@
-import { mayBeOfStranger, unprovenText } from '#modules/accounts/unproven_account.ts';
+import { admitByAddress, unprovenText } from '#modules/accounts/unproven_account.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { endMembership, requireAnotherOwner, notifyOfLoweredRole } from '#modules/organizations/roles.ts';
@@ -30,8 +30,8 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   if (account?.isKnown === true) {
     throw new ScimError('uniqueness', `the organization has a user with the address ${email} already`);
   }
-  if (account !== null && (await mayBeOfStranger(stores, account)))
-    throw new ScimError('uniqueness', unprovenText(email));
+  const admission = account === null ? null : await admitByAddress(stores, orgId, account);
+  if (admission === 'refused') throw new ScimError('uniqueness', unprovenText(email));
   if (!(await room.users.take(orgId, 1, () => stores.provisioning.countNamed(orgId)))) {
     throw new ScimError('tooMany', `an organization has at most ${USERS_MAX} users`);
   }
@@ -51,7 +51,14 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   await stores.provisioning.insert({ orgId, ...row }, made);
   // Nothing names an account that has just been made.
   if (isActive && account !== null) await notifyOfLoweredRole(unit, orgId, { userId, before: null, after: role });
-  const after = { userName, email, name: account?.name ?? name, active: isActive, ...(isActive && { role }) };
+  const after = {
+    userName,
+    email,
+    name: account?.name ?? name,
+    active: isActive,
+    ...(isActive && { role }),
+    ...(admission === 'emptied' && { endedSetUp: true }),
+  };
   const action = account === null ? 'provision_user' : 'provision_member';
   provisioning.record([{ action, target: userId, before: null, after }]);
   return { ...row, email: account?.email ?? email, name: account?.name ?? name, role: isActive ? role : null };

@@ -1,4 +1,4 @@
-import { mayBeOfStranger, unprovenText } from '#modules/accounts/unproven_account.ts';
+import { admitByAddress, unprovenText } from '#modules/accounts/unproven_account.ts';
 import { Type } from 'typebox';
 
 import { EmailField, RoleName } from '#modules/accounts/view.ts';
@@ -34,15 +34,14 @@ export const addPerson = defineOperation({
     if ((await people.findRole(caller.orgId, userId)) !== null) {
       throw new AppError('conflict', `${email} is a member of the organization already`);
     }
-    if (
-      present !== null &&
-      (await mayBeOfStranger(stores, { ...present, userId })) &&
-      !(await stores.configuration.isOnlyOrganization(caller.orgId))
-    ) {
-      throw new AppError('conflict', unprovenText(email));
-    }
+    const admission =
+      present === null || (await stores.configuration.isOnlyOrganization(caller.orgId))
+        ? null
+        : await admitByAddress(stores, caller.orgId, { ...present, userId });
+    if (admission === 'refused') throw new AppError('conflict', unprovenText(email));
     await people.setMembership(caller.orgId, userId, role, now);
-    record({ target: userId, before: null, after: { email, name, role } });
+    const after = { email, name, role, ...(admission === 'emptied' && { endedSetUp: true }) };
+    record({ target: userId, before: null, after });
     return { userId, isNew: present === null };
   },
 });
