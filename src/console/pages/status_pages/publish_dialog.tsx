@@ -12,9 +12,10 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 
 import { actionQuery, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -55,7 +56,15 @@ export function PublishDialog({ incident, onClose }: PublishDialogProps) {
   return (
     <Dialog onClose={onClose} title={`Publish #${number}`} isWide>
       <Stack>
-        {error !== null && <ErrorAlert error={error} onRetry={() => void pages.refetch()} />}
+        {error !== null && (
+          <ErrorAlert
+            error={error}
+            onRetry={() => {
+              void pages.refetch();
+              void published.refetch();
+            }}
+          />
+        )}
         {error === null && (list === undefined || publications === undefined) && <Skeleton height={240} radius="lg" />}
         {list?.length === 0 && (
           <Text>
@@ -75,7 +84,7 @@ export function PublishDialog({ incident, onClose }: PublishDialogProps) {
             )}
             {publication !== null && <Published publication={publication} />}
             <PublishForm
-              key={`${page.statusPageId} ${publication?.updates.length ?? 0}`}
+              key={page.statusPageId}
               incident={incident}
               page={page}
               publication={publication}
@@ -182,12 +191,24 @@ function PublishForm({ incident: { incidentId, serviceId }, page, publication, o
       text: (value) => (value.trim() === '' ? 'Tell readers what is wrong and what you do' : null),
     },
   });
+  // An update whose answer was lost is sent again as it was, so that the server adds it once.
+  const unanswered = useRef<{ readonly stage: Stage; readonly text: string; readonly basedOn: number }>(null);
   const publishing = useMutation({
     async mutationFn({ title, text, serviceIds, stage, impact }: Values) {
       const what = { title: title.trim(), text: text.trim(), serviceIds: [...serviceIds], stage, impact };
-      return publication === null
-        ? await invoke(org.orgId, 'publish_incident', { statusPageId: page.statusPageId, incidentId, ...what })
-        : await invoke(org.orgId, 'add_status_update', { publicationId: publication.publicationId, ...what });
+      const isSame = unanswered.current?.stage === stage && unanswered.current.text === what.text;
+      const basedOn = (isSame ? unanswered.current?.basedOn : publication?.updates.length) ?? 0;
+      unanswered.current = { stage, text: what.text, basedOn };
+      if (publication === null) {
+        return await invoke(org.orgId, 'publish_incident', { statusPageId: page.statusPageId, incidentId, ...what });
+      }
+      const { publicationId } = publication;
+      try {
+        return await invoke(org.orgId, 'add_status_update', { publicationId, ...what, basedOn });
+      } catch (error) {
+        if (isApiError(error) && !error.isOutage) unanswered.current = null;
+        throw error;
+      }
     },
     async onSuccess() {
       draft.done();
@@ -195,7 +216,10 @@ function PublishForm({ incident: { incidentId, serviceId }, page, publication, o
       onClose();
       await refresh('settings');
     },
-    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    async onError(error, values) {
+      form.setErrors(faultsAtFields(error, values));
+      if (isApiError(error, 409)) await refresh('settings');
+    },
   });
   return (
     <Form error={publishing.error} draft={draft} onSubmit={form.onSubmit((values) => publishing.mutate(values))}>

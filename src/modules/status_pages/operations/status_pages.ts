@@ -100,28 +100,44 @@ export const addStatusUpdate = defineOperation({
     title: Type.Optional(PublicTitle),
     impact: Type.Optional(ImpactField),
     serviceIds: Type.Optional(AffectedServices),
+    basedOn: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: UPDATES_MAX,
+        description:
+          'number of updates that were read: others since then are a conflict, and the same update is added once',
+      }),
+    ),
   }),
   result: PublicationView,
-  conflict: `the incident is resolved, or has ${UPDATES_MAX} updates on the page`,
+  conflict: `the incident is resolved, or has ${UPDATES_MAX} updates on the page, or somebody has added an update`,
   example: {
     stage: 'monitoring',
     text: 'Payments are as fast as usual again. We keep watching.',
     title: 'Payments were slow',
     impact: 'degraded',
     serviceIds: [IDS.serviceId],
+    basedOn: 1,
   },
-  async handle({ publicationId, stage, text, title, impact, serviceIds }, context) {
+  async handle({ publicationId, stage, text, title, impact, serviceIds, basedOn }, context) {
     const { caller, stores, now, record, enqueue } = context;
     const { publications, statusPages } = stores;
     const { orgId } = caller;
     const before = await publications.lock(orgId, publicationId);
+    const updates = await publications.listUpdates([before.id]);
+    if (basedOn !== undefined && basedOn !== updates.length) {
+      const next = updates.at(-1 - basedOn);
+      // The same request again, whose answer was lost.
+      if (next?.stage === stage && next.body === text.trim()) return toPublicationView(before, updates);
+      throw new AppError('conflict', 'somebody has added an update since it was read; read it again');
+    }
     const affected =
       serviceIds === undefined ? undefined : requireOnPage(serviceIds, await statusPages.listComponents(before.pageId));
     const isOver = before.incidentStatus === null || before.incidentStatus === 'resolved';
     if (isOver && stage !== 'resolved') {
       throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
     }
-    if ((await publications.listUpdates([before.id])).length >= UPDATES_MAX) {
+    if (updates.length >= UPDATES_MAX) {
       throw new AppError('conflict', `a published incident has at most ${UPDATES_MAX} updates`);
     }
     const endedAt = stage === 'resolved' ? (before.endedAt ?? now) : null;

@@ -129,6 +129,25 @@ describe('a public page', () => {
     expect(again.endedAt).toBeNull();
   });
 
+  test('gets one of two updates that were based on the same one, and one update that is sent twice once', async () => {
+    const { statusPageId } = await makePage();
+    const { publicationId } = await publish(statusPageId, await alert.trigger());
+    const update = { publicationId, stage: 'identified', text: 'A cache is full.', basedOn: 1 };
+    await asOwner(addStatusUpdate, update);
+    await w.advance({ seconds: 30 });
+    const again = await asOwner(addStatusUpdate, { ...update, text: ' A cache is full. ' });
+    expect(again.updates).toHaveLength(2);
+    const other = asOwner(addStatusUpdate, { ...update, stage: 'monitoring' });
+    await expect(other).rejects.toMatchObject({ code: 'conflict' });
+    await asOwner(addStatusUpdate, { ...update, stage: 'monitoring', basedOn: 2 });
+    const late = await asOwner(addStatusUpdate, update);
+    expect(late.updates.map(({ stage }: { stage: string }) => stage)).toEqual([
+      'monitoring',
+      'identified',
+      'investigating',
+    ]);
+  });
+
   test('shows an update that began on a slower clock than the last one', async () => {
     const { statusPageId } = await makePage();
     const { publicationId } = await publish(statusPageId, await alert.trigger());
