@@ -233,6 +233,26 @@ describe('subscribing', async () => {
     expect(labels).not.toContain('browser 1');
   });
 
+  test('keeps the twenty newest for the same organizations, in whatever order they were subscribed for, and sends to the newest', async () => {
+    const { userId } = await w.given.user({ name: 'Anna' });
+    const other = await w.given.organization('Umbrella');
+    const { pushSubscriptions } = stores(w);
+    const subscribe = async (label: string, orgIds: readonly (Id<'org'> | null)[]) => {
+      const browser = { endpoint: `${fromBrowser.endpoint}/${userId}/${label}`, ...fromBrowser.keys, label };
+      for (const orgId of orgIds) await pushSubscriptions.put(userId, browser, w.clock.now(), orgId);
+      w.clock.advance({ seconds: 1 });
+      return label;
+    };
+    for (let index = 0; index < 20; index += 1) await subscribe(`all ${index}`, [null]);
+    const newest: string[] = [];
+    for (let index = 0; index < 22; index += 1) {
+      const orgIds = [w.orgId, other.orgId];
+      newest.push(await subscribe(`both ${index}`, index % 2 === 0 ? orgIds : orgIds.toReversed()));
+    }
+    for (let index = 0; index < 20; index += 1) newest.push(await subscribe(`own ${index}`, [w.orgId]));
+    expect((await pushSubscriptions.listOf(w.orgId, userId)).map(({ label }) => label)).toEqual(newest.slice(2));
+  });
+
   test.each([
     'http://updates.push.services.mozilla.com/x',
     'https://127.0.0.1/x',

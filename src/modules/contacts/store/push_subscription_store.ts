@@ -40,8 +40,8 @@ export class PushSubscriptionStore extends PostgresStore {
           org_ids: sql<Id<'org'>[] | null>`case
               when ${sql.ref('push_subscriptions.user_id')} <> ${sql.ref('excluded.user_id')} then ${sql.ref('excluded.org_ids')}
               when ${sql.ref('push_subscriptions.org_ids')} is null or ${sql.ref('excluded.org_ids')} is null then null
-              when ${sql.ref('excluded.org_ids')} <@ ${sql.ref('push_subscriptions.org_ids')} then ${sql.ref('push_subscriptions.org_ids')}
-              else ${sql.ref('push_subscriptions.org_ids')} || ${sql.ref('excluded.org_ids')} end`,
+              else array(select distinct unnest(${sql.ref('push_subscriptions.org_ids')} || ${sql.ref('excluded.org_ids')}) order by 1)
+              end`,
           created_at: eb.ref('excluded.created_at'),
         })),
       )
@@ -63,16 +63,17 @@ export class PushSubscriptionStore extends PostgresStore {
     return saved;
   }
 
-  /** Lists the browsers that get messages of the organization to the person, oldest first. */
+  /** Lists the newest browsers that get messages of the organization to the person, oldest first. */
   async listOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<PushSubscriptionRow[]> {
-    return await this.selectFrom('push_subscriptions as s')
+    const newest = await this.selectFrom('push_subscriptions as s')
       .select(columns(PushSubscriptionEntity, 's'))
       .where('s.user_id', '=', userId)
       .where(getsMessagesOf(orgId))
-      .orderBy('s.created_at')
-      .orderBy('s.id')
+      .orderBy('s.created_at', 'desc')
+      .orderBy('s.id', 'desc')
       .limit(2 * PER_USER_MAX)
       .execute();
+    return newest.toReversed();
   }
 
   /** Returns the given users who have subscribed a browser to messages of the organization. */
