@@ -2,7 +2,7 @@ import type { AccountChange, AccountContext, AnyAccountOperation, Browser } from
 import { checkInput } from '#actions/check_input.ts';
 import { requireWholeSession } from '#modules/accounts/require_whole_session.ts';
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
-import { type ActionRuntime, stepUpRequired } from '#actions/run_action.ts';
+import { type ActionRuntime, recordRefusal, stepUpRequired } from '#actions/run_action.ts';
 import { mustStepUp } from '#auth/sessions.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -19,7 +19,8 @@ export interface AccountRequester {
 
 /**
  * The pipeline of `run_action.ts` for operations on an account, which belongs to no organization: session (401), second
- * factor (403), input (400), transaction, handler, audit rows and outbox in the same transaction, result.
+ * factor (403), input (400), transaction, handler, audit rows and outbox in the same transaction, result. A change that a
+ * session of a provider may not make is in the audit log of its organization.
  */
 export async function runAccountOperation(
   runtime: ActionRuntime,
@@ -39,6 +40,26 @@ export async function runAccountOperation(
   });
   const prepared = await prepare(operation, requester.session, input, outside);
   if (operation.effect === 'read') return await handle(operation, requester.session, input, outside, prepared);
+  try {
+    return await change(runtime, operation, requester, input, prepared);
+  } catch (error) {
+    const { session, origin } = requester;
+    if (session !== null && session.providerOrgId !== null && error instanceof AppError && error.code === 'forbidden') {
+      const { userId, providerOrgId: orgId } = session;
+      const who = { orgId, actor: { kind: 'user', userId, apiKeyId: null }, via: 'console' } as const;
+      await recordRefusal(runtime, operation, who, origin);
+    }
+    throw error;
+  }
+}
+
+async function change(
+  runtime: ActionRuntime,
+  operation: AnyAccountOperation,
+  requester: AccountRequester,
+  input: unknown,
+  prepared: unknown,
+): Promise<unknown> {
   return await inUnitOfWork(runtime, async (unit) => {
     const changes: AccountChange[] = [];
     const context = {

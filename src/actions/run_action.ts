@@ -124,7 +124,7 @@ function requireOfferedTo({ name, isForResponders }: AnyConsoleOperation, caller
 export async function recordRefusal(
   runtime: Pick<ActionRuntime, 'db' | 'clock'>,
   action: Pick<AnyOperation, 'name'>,
-  { orgId, actor, via }: Caller,
+  { orgId, actor, via }: Pick<Caller, 'orgId' | 'actor' | 'via'>,
   origin: RequestOrigin,
 ): Promise<void> {
   const refused = { action: action.name, target: null, before: null, after: null, result: 'forbidden' } as const;

@@ -267,6 +267,16 @@ test('a session of a provider changes neither second factors nor what speaks for
   expect(answers.map(({ status, body: { detail } }) => [status, detail])).toEqual(
     answers.map(() => [403, expect.stringContaining('sign in with your password')]),
   );
+  const log = await flow.owner.invoke(w.orgId, 'list_audit_log', { result: 'forbidden' });
+  expect(log.body.result.entries.map(({ action }: { action: string }) => action)).toEqual([
+    'update_me',
+    'replace_recovery_codes',
+    'remove_passkey',
+    'add_passkey',
+    'begin_passkey',
+    'remove_authenticator_app',
+    'begin_authenticator_app',
+  ]);
   const pending = (await openBrowser(w).post('/session', { email, password: PASSWORD })).body.result.secondFactor;
   const shown = { token: pending.token, code: codeAt(secret, w.clock.now()) };
   expect((await openBrowser(w).post('/session/second-factor', shown)).status).toBe(200);
