@@ -105,15 +105,33 @@ async function acknowledge(text: PushText, url: string): Promise<void> {
   await show({ ...text, body: 'You have acknowledged it.', actions: [] }, true);
 }
 
-/** Opens the incident in a tab of the console; if none is open, the small page that acknowledges without signing in. */
+/**
+ * Opens the incident in a tab of the console whose person is signed in; otherwise the small page that acknowledges
+ * without signing in.
+ */
 async function openIncident({ url, actions }: PushText): Promise<void> {
-  const hasTab = (await findTab()) !== undefined;
-  await open(hasTab ? url : (actions.find(({ action }) => action === 'acknowledge')?.url ?? url));
+  const small = actions.find(({ action }) => action === 'acknowledge')?.url ?? url;
+  await open((await findTab()) !== undefined && (await isSignedIn()) ? url : small);
 }
 
+/** Time in milliseconds for the server to answer. Browsers let a press open a window for about a second. */
+const SESSION_MS_MAX = 800;
+
+async function isSignedIn(): Promise<boolean> {
+  const signal = AbortSignal.timeout(SESSION_MS_MAX);
+  const address = new URL('api/console/session', self.registration.scope).href;
+  const answer = await fetch(address, { cache: 'no-store', signal }).catch(() => null);
+  return answer?.ok === true;
+}
+
+/** Paths below the scope that are not of the console, or that a person sees before signing in. */
+const OTHER_PATHS = /^(?:api|a|p|docs|status|login|reset|invitation|connect)(?:[/?#]|$)/;
+
+/** Finds a tab of the console. */
 async function findTab(): Promise<WindowClient | undefined> {
   const tabs = await self.clients.matchAll({ type: 'window' });
-  return tabs.find((client) => client.url.startsWith(self.registration.scope));
+  const { scope } = self.registration;
+  return tabs.find(({ url }) => url.startsWith(scope) && !OTHER_PATHS.test(url.slice(scope.length)));
 }
 
 /** Uses a tab that is already open, if there is one. */
