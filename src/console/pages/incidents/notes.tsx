@@ -138,6 +138,7 @@ function NoteForm({ incidentId, onAdded }: NoteFormProps) {
         maxRows={10}
         onKeyDown={sendByKey}
         error={fault ?? faultsAtFields(adding.error, { text })['text']}
+        readOnly={adding.isPending}
         {...input}
       />
       {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} atFields={{ text }} />}
@@ -236,6 +237,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
         autoFocus
         onKeyDown={sendByKey}
         error={fault ?? faultsAtFields(editing.error, { text })['text']}
+        readOnly={editing.isPending}
         {...input}
       />
       {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} atFields={{ text }} />}

@@ -166,6 +166,7 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
         minRows={2}
         maxRows={10}
         maxLength={NOTE_LENGTH_MAX}
+        readOnly={isPending}
         value={text}
         onChange={(event) => {
           setFault(null);
