@@ -86,7 +86,12 @@ async function sendRequest<Result>(path: string, { method = 'GET', body, signal 
   });
   recordServerTime(response);
   const answer: unknown = await response.json().catch(() => null);
-  if (response.ok && isRecord(answer) && 'result' in answer) return answer['result'] as Result;
+  if (response.ok) {
+    if (isRecord(answer) && 'result' in answer) return answer['result'] as Result;
+    // The connection was lost after the headers, or the network asks for a sign-in of its own.
+    signal?.throwIfAborted();
+    throw unreachableError();
+  }
   throw toApiError(answer, response.status, Number(response.headers.get('retry-after') ?? Number.NaN));
 }
 

@@ -56,13 +56,25 @@ describe('a request', () => {
     });
   });
 
-  test.each([null, { status: 502, body: {} }, { status: 503, body: {}, headers: { 'retry-after': '7' } }])(
-    'is an outage with the answer %j',
-    async (answer) => {
-      answers(answer);
-      await expect(ask('session')).rejects.toMatchObject({ isOutage: true });
-    },
-  );
+  test.each([
+    null,
+    { status: 200, body: 'Sign in to this network.' },
+    { status: 502, body: {} },
+    { status: 503, body: {}, headers: { 'retry-after': '7' } },
+  ])('is an outage with the answer %j', async (answer) => {
+    answers(answer);
+    await expect(ask('session')).rejects.toMatchObject({ isOutage: true });
+  });
+
+  test('fails as the caller ended it when the caller ends it after the headers', async () => {
+    const caller = new AbortController();
+    const reason = new Error('the page is left');
+    vi.stubGlobal('fetch', async () => {
+      caller.abort(reason);
+      return new Response('{"resu');
+    });
+    await expect(ask('session', { signal: caller.signal })).rejects.toBe(reason);
+  });
 
   test('is sent again once the person has confirmed with the second factor', async () => {
     const fetching = answers(STEP_UP, DONE);
