@@ -29,9 +29,10 @@ export function IncidentsWidget({ serviceId }: { readonly serviceId: string | nu
   const { orgId } = useOrganization().org;
   const search = { status: 'open' as const, limit: INCIDENTS, ...(serviceId !== null && { serviceId }) };
   const list = useInfiniteQuery(incidentSearchQuery(orgId, search));
-  if (list.error !== null) return <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.data === undefined) return <Skeleton height="100%" />;
-  const incidents = list.data.pages.flatMap((page) => page.incidents);
+  const { data, error, refetch } = list;
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height="100%" />;
+  const incidents = data.pages.flatMap((page) => page.incidents);
   if (incidents.length === 0) return <p className={`${classes.empty} dimmed small`}>No open incidents.</p>;
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Open incidents">
@@ -61,9 +62,10 @@ export function ExceptionsWidget({ serviceId }: { readonly serviceId: string | n
   const { orgId } = useOrganization().org;
   const search = { status: 'unresolved' as const, limit: INCIDENTS, ...(serviceId !== null && { serviceId }) };
   const list = useInfiniteQuery(groupSearchQuery(orgId, search));
-  if (list.error !== null) return <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.data === undefined) return <Skeleton height="100%" />;
-  const groups = list.data.pages.flatMap((page) => page.groups);
+  const { data, error, refetch } = list;
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height="100%" />;
+  const groups = data.pages.flatMap((page) => page.groups);
   if (groups.length === 0) return <p className={`${classes.empty} dimmed small`}>No unresolved exceptions.</p>;
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="Unresolved exceptions">
@@ -97,7 +99,7 @@ export function MonitorsWidget({ serviceId }: { readonly serviceId: string | nul
   });
   if (serviceId === null)
     return <p className={`${classes.empty} dimmed small`}>No service is chosen yet. Choose one above.</p>;
-  if (error !== null) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton height="100%" />;
   if (data.monitors.length === 0)
     return <p className={`${classes.empty} dimmed small`}>No scheduled job has checked in.</p>;

@@ -168,7 +168,7 @@ function MetricChart({ incident, measured }: { readonly incident: Incident; read
     ],
     [triggeredAt, resolvedAt],
   );
-  if (error !== null) return <ErrorAlert error={error} title="The metric could not be loaded" />;
+  if (error !== null && data === undefined) return <ErrorAlert error={error} title="The metric could not be loaded" />;
   if (data === undefined) return <Skeleton height="100%" />;
   return (
     <TimeChart
@@ -201,7 +201,8 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
     enabled: groupId !== '',
   });
   if (groupId === '') return <Card title="The exception">It is no longer stored.</Card>;
-  if (error !== null) return <ErrorAlert error={error} title="The exception could not be loaded" />;
+  if (error !== null && data === undefined)
+    return <ErrorAlert error={error} title="The exception could not be loaded" />;
   if (data === undefined) return <Skeleton height={200} radius="lg" mb="lg" />;
   const event = data.recentEvents[0];
   const raised = event?.exceptions.at(-1);

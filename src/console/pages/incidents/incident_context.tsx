@@ -30,7 +30,8 @@ const useContext = (incidentId: string) =>
 /** Similar incidents before, and metrics that moved. */
 export function IncidentContext({ incident }: { readonly incident: IncidentWithLog }) {
   const { data, error } = useContext(incident.incidentId);
-  if (error !== null) return <ErrorAlert error={error} title="Similar incidents could not be loaded" />;
+  if (error !== null && data === undefined)
+    return <ErrorAlert error={error} title="Similar incidents could not be loaded" />;
   if (data === undefined) return null;
   return (
     <>

@@ -216,7 +216,9 @@ function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormProps) {
   const others = loaded === undefined ? [] : swappableShifts(loaded, range, offered);
   const other = others.find(({ since }) => String(since) === chosen) ?? others[0];
   if (query.isPending) return <Skeleton height={160} />;
-  if (query.error !== null) return <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.error !== null && query.data === undefined) {
+    return <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />;
+  }
   const nameIn = timeline?.nameOf ?? nameOf;
   const refused = faultsAtFields(swapping.error, { first: offered, second: other });
   return (

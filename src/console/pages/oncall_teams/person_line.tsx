@@ -95,7 +95,7 @@ export function PersonLine({ member, schedules, onPut, onClose }: PersonLineProp
 function Reach({ userId }: { readonly userId: string }) {
   const { org, session } = useOrganization();
   const { data, error } = useQuery(actionQuery(org.orgId, 'teams', 'get_member_reach', { userId }));
-  if (error !== null) return <>{errorMessage(error)}</>;
+  if (error !== null && data === undefined) return <>{errorMessage(error)}</>;
   if (data === undefined) return <Skeleton height={64} />;
   const places = data.places.map(({ teamId, teamName, phone, steps, readiness }) => {
     const isFirst = new Set(steps.flatMap(({ channels }) => channels));

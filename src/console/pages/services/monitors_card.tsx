@@ -50,7 +50,7 @@ export function MonitorsCard({ service: { serviceId, capabilities } }: { readonl
     enabled: capabilities.includes('exceptions'),
     refetchInterval: REFRESH_MS,
   });
-  if (error !== null) {
+  if (error !== null && data === undefined) {
     return (
       <Card title="Cron monitors">
         <ErrorAlert error={error} onRetry={() => void refetch()} />
