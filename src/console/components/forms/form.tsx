@@ -91,11 +91,14 @@ export function CancelButton({ onCancel, children = 'Cancel', ...look }: CancelB
 
 type Fault = ApiError['faults'][number];
 
-/** Returns the faults found by the server, by the field of the form: for `form.setErrors`. */
+/**
+ * Returns the faults found by the server, by the field of the form: for `form.setErrors`. A key of `values` may be the
+ * whole path of a nested field, such as `rules[0].tag`.
+ */
 export function faultsAtFields(error: unknown, values: object): Record<string, string> {
   if (!isApiError(error)) return {};
   return Object.fromEntries(
-    error.faults.flatMap((fault) => (isOf(values, fault) ? [[fieldOf(fault), sentence(fault.message)]] : [])),
+    error.faults.flatMap((fault) => (isOf(values, fault) ? [[keyOf(values, fault), sentence(fault.message)]] : [])),
   );
 }
 
@@ -112,10 +115,14 @@ function fieldOf({ path }: Fault): string {
   return path.split(/[.[]/)[0] ?? '';
 }
 
+function keyOf(values: object, fault: Fault): string {
+  return Object.hasOwn(values, fault.path) ? fault.path : fieldOf(fault);
+}
+
 /** Whether a fault belongs to one of the values. `values` may name a nested field, such as `target.serviceId`. */
 function isOf(values: object, fault: Fault): boolean {
   const [whole = ''] = fault.path.split('[');
-  return Object.hasOwn(values, whole) || Object.hasOwn(values, fieldOf(fault));
+  return Object.hasOwn(values, whole) || Object.hasOwn(values, keyOf(values, fault));
 }
 
 function sentence(text: string): string {

@@ -242,6 +242,7 @@ function PublishForm({ incident: { incidentId, serviceId }, page, publication, o
           <Checkbox.Group
             label={LABELS.serviceIds}
             value={[...form.values.serviceIds]}
+            error={form.errors['serviceIds']}
             onChange={(serviceIds) => form.setFieldValue('serviceIds', serviceIds)}
           >
             <Stack gap="xs" mt="xs">

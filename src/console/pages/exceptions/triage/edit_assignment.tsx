@@ -50,16 +50,13 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
       trackerProject: trackerProject ?? '',
     },
   });
-  const [missing, setMissing] = useState<string | null>(null);
+  const [isTried, setIsTried] = useState(false);
   const saving = useServiceChange('set_exception_assignment', () => {
     draft.done();
     onClose();
   });
   const { rules } = values;
-  const setRules = (next: readonly RuleValues[]): void => {
-    setMissing(null);
-    setValues({ ...values, rules: [...next] });
-  };
+  const setRules = (next: readonly RuleValues[]): void => setValues({ ...values, rules: [...next] });
   const set = (index: number, change: Partial<RuleValues>): void =>
     setRules(rules.map((rule, at) => (at === index ? { ...rule, ...change } : rule)));
   /** Moves a rule to another position, as if it were dragged there. */
@@ -68,13 +65,20 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
     const moved = rules[index];
     if (moved !== undefined) setRules([...next.slice(0, to), moved, ...next.slice(to)]);
   };
-  const faults = faultsAtFields(saving.error, { ...values, assignmentRules });
+  const assigneeAt = (index: number) => `assignmentRules[${index}].assigneeId`;
+  const atFields = {
+    issueLink,
+    trackerId,
+    trackerProject,
+    ...Object.fromEntries(rules.map((_rule, index) => [assigneeAt(index), ''])),
+  };
+  const faults = faultsAtFields(saving.error, atFields);
+  const assigneeFault = (index: number) =>
+    isTried && rules[index]?.assigneeId === null ? 'Choose one' : faults[assigneeAt(index)];
   const submit = (event: React.FormEvent): void => {
     event.preventDefault();
-    const wrong = rules.findIndex(({ assigneeId, tag }) => assigneeId === null || !/^$|^[^:]+:.+$/.test(tag.trim()));
-    if (wrong !== -1) {
-      return setMissing(`Rule ${wrong + 1} needs a person or team, and its tag is empty or like customer:acme*.`);
-    }
+    setIsTried(true);
+    if (rules.some(({ assigneeId, tag }) => assigneeId === null || !isTag(tag))) return;
     if (saving.isPending || draft.conflicts.length > 0) return;
     saving.mutate({
       serviceId,
@@ -91,7 +95,7 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
       onClose={onClose}
       saving={saving}
       failure="Nothing was saved"
-      atFields={{ ...values, assignmentRules }}
+      atFields={atFields}
       draft={draft}
       labels={LABELS}
       show={() => 'changed'}
@@ -114,6 +118,7 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
               placeholder="any, or customer:acme*"
               maxLength={400}
               value={rule.tag}
+              error={isTried && !isTag(rule.tag) ? 'Write it like customer:acme*, or leave it empty' : undefined}
               onChange={(event) => set(index, { tag: event.currentTarget.value })}
             />
             <NativeSelect
@@ -133,7 +138,7 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
                 placeholder="Type part of a name"
                 value={rule.assigneeId}
                 onChange={(assigneeId) => set(index, { assigneeId })}
-                error={faults[`assignmentRules[${index}].assigneeId`]}
+                error={assigneeFault(index)}
               />
             ) : (
               <TeamPicker
@@ -142,7 +147,7 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
                 isRequired
                 value={rule.assigneeId}
                 onChange={(assigneeId) => set(index, { assigneeId })}
-                error={faults[`assignmentRules[${index}].assigneeId`]}
+                error={assigneeFault(index)}
               />
             )}
             <Group gap="xs">
@@ -202,10 +207,15 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
         maxLength={2_000}
         value={values.issueLink}
         onChange={(event) => setValues({ ...values, issueLink: event.currentTarget.value })}
-        error={missing ?? faults['issueLink']}
+        error={faults['issueLink']}
       />
     </FormDialog>
   );
+}
+
+/** Whether a text is a tag, `key:value`, or empty. */
+function isTag(text: string): boolean {
+  return /^$|^[^:]+:.+$/.test(text.trim());
 }
 
 function toValues({ path, tag, assigneeId }: Assignments['assignmentRules'][number]): RuleValues {
