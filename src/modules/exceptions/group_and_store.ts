@@ -192,7 +192,7 @@ async function openIncidentsOf(
   }
 }
 
-/** Returns one entry per group, with the fields of its first event. */
+/** Returns one entry per group, with the fields of the event that began it or brought it back. */
 function newOrRegressed(
   events: readonly ArrivedEvent[],
   seen: readonly SeenEvent[],
@@ -202,12 +202,12 @@ function newOrRegressed(
   return groups.flatMap((group, index): NewOrRegressed[] => {
     const [arrived, sighted] = [events[index], seen[index]];
     if (group === null || arrived === undefined || sighted === undefined || listed.has(group)) return [];
-    const { groupId, outcome, level, regressedIn } = group;
+    const { groupId, outcome, level, decidingEventId } = group;
     if (outcome !== 'new' && outcome !== 'regression') return [];
-    listed.add(group);
     const { orgId, serviceId, event } = arrived;
-    const { eventId, environment, tags } = event;
-    const release = regressedIn ?? event.release;
+    const { eventId, environment, release, tags } = event;
+    if (eventId !== decidingEventId) return [];
+    listed.add(group);
     const title = titleOf(sighted.occurrence.headline);
     const traceparent = arrived.traceparent ?? null;
     return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, tags, traceparent }];

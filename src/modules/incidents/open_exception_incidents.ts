@@ -18,16 +18,15 @@ export interface NewOrRegressed {
   readonly serviceId: Id<'service'>;
   readonly groupId: Id<'group'>;
   readonly outcome: 'new' | 'regression';
-  /** The worst level of its new events. */
+  /** Worst level of the event that began it or brought it back, and of those that came with it after it. */
   readonly level: Level;
-  /** Title of the first new event; the fields below are also from that event. */
+  /** Title of the event that began it or brought it back; the fields below are also from that event. */
   readonly title: string;
   readonly eventId: string;
   readonly environment: string | null;
-  /** Release of that event, or of the event that brought the group back, if several are among the new events. */
   readonly release: string | null;
   readonly tags: Readonly<Record<string, string>>;
-  /** The span in which the first new event was handled; null when nothing is traced. */
+  /** The span in which that event was handled; null when nothing is traced. */
   readonly traceparent?: string | null;
 }
 

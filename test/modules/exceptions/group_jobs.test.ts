@@ -138,6 +138,28 @@ describe('an event that is sent again after its group was resolved', () => {
   });
 });
 
+test('a group is told of with what the event says that brings it back, whatever came before it in the same job', async () => {
+  const beans = (extra: object) => event('out of beans', { timestamp: toTimestamp(w.clock.now()), ...extra });
+  await run([await beans({ release: '2.0.0' })]);
+  const [group] = await groups();
+  w.clock.advance({ minutes: 1 });
+  await w.expectOk('set_exception_status', { groupId: group!.id, status: 'resolved' });
+  w.clock.advance({ minutes: 1 });
+  const old = await beans({ release: '1.9.0', environment: 'staging', level: 'fatal', tags: { region: 'test' } });
+  const newer = await beans({ release: '2.1.0', environment: 'production', tags: { region: 'eu' } });
+  await run([old, newer]);
+  expect(messages.slice(1)).toMatchObject([
+    {
+      outcome: 'regression',
+      eventId: newer.context.eventId,
+      environment: 'production',
+      release: '2.1.0',
+      tags: { region: 'eu' },
+      level: 'error',
+    },
+  ]);
+});
+
 test('events that ClickHouse did not accept at first are there after the next attempt, and open incidents once', async () => {
   const writer = runtime.exceptionWriter;
   const events = [await event('out of beans')];

@@ -78,14 +78,14 @@ export function withinGroupLimit(
 }
 
 /** Result of the events of a batch for one group. */
-interface GroupOutcome {
+export interface GroupOutcome {
   readonly state: GroupState;
   /** Most telling of the decisions about the events. */
   readonly outcome: EventDecision;
-  /** Worst level of the events. */
+  /** The event of that decision: the one that began the group or brought it back, else the first. */
+  readonly deciding: SeenEvent;
+  /** Worst level of that event and those after it. */
   readonly level: Level;
-  /** The release that brought it back; null for none, or one that is not known. */
-  readonly regressedIn: string | null;
 }
 
 /** Returns those of the events that would reopen the group if they were not stored yet. */
@@ -102,8 +102,8 @@ export function onOccurrences(
 ): GroupOutcome {
   const [first, ...others] = events;
   let { state, decision: outcome } = onOccurrence(group, first.occurrence, isStored(first));
+  let deciding = first;
   let { level } = first.occurrence;
-  let regressedIn = outcome === 'regression' ? first.occurrence.release : null;
   for (const event of others) {
     const { occurrence } = event;
     const after = onOccurrence(state, occurrence, isStored(event));
@@ -111,9 +111,10 @@ export function onOccurrences(
     level = worseLevel(level, occurrence.level);
     if (after.decision !== 'regression') continue;
     outcome = 'regression';
-    regressedIn = occurrence.release;
+    deciding = event;
+    ({ level } = occurrence);
   }
-  return { state, outcome, level, regressedIn };
+  return { state, outcome, deciding, level };
 }
 
 /** An event that reopens its group, unless it is stored already and was sent again. */

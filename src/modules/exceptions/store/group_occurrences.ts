@@ -3,6 +3,7 @@ import {
   type CheckedEvents,
   eventsByGroup,
   type GroupEvents,
+  type GroupOutcome,
   groupKeyOf,
   isNoticeable,
   listReopening,
@@ -33,7 +34,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupEntity, type GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
 
-/** Result of the events of one batch for one group: the most telling decision, and the worst level among them. */
+/** Result of the events of one batch for one group: the most telling decision, and the worst level from its event on. */
 export interface SeenGroup {
   readonly groupId: Id<'group'>;
   readonly serviceId: Id<'service'>;
@@ -41,8 +42,8 @@ export interface SeenGroup {
   readonly level: Level;
   /** Whether it is the group for events of groups that would have been too many. */
   readonly isOverflow: boolean;
-  /** The release that brought it back; null for none, or one that is not known. */
-  readonly regressedIn: string | null;
+  /** Id that its client gave the event of that decision: the one that began the group or brought it back, else the first. */
+  readonly decidingEventId: string;
 }
 
 type Group = Row<typeof ExceptionGroupEntity>;
@@ -210,8 +211,7 @@ export class GroupOccurrences {
     for (const made of await this.#insertUnknown(unknown, now)) {
       const events = unseen.get(groupKeyOf(made.serviceId, made.key));
       if (events === undefined) continue;
-      const { outcome, state } = onOccurrences(null, events);
-      seen.set(groupKeyOf(made.serviceId, made.key), toSeen(made, { outcome, level: state.level, regressedIn: null }));
+      seen.set(groupKeyOf(made.serviceId, made.key), toSeen(made, onOccurrences(null, events)));
     }
     const rest = [...unseen].filter(([key]) => !seen.has(key)).map(([, unseenEvents]) => unseenEvents);
     const changed: KnownGroup[] = [];
@@ -235,13 +235,15 @@ export class GroupOccurrences {
       if (unchecked.length > 0) throw new UncheckedEvents(unchecked);
     }
     for (const { group, before, events } of arrivals) {
-      const { state, ...meant } = onOccurrences(before, events, (event) => checked?.get(event) === true);
+      const meant = onOccurrences(before, events, (event) => checked?.get(event) === true);
       seen.set(groupKeyOf(group.serviceId, group.key), toSeen(group, meant));
+      const { state, outcome, deciding } = meant;
       const { fix: _, ...stored } = state;
       changed.push({ ...group, ...stored, updatedAt: isNoticeable(group, state) ? now : group.updatedAt });
-      if (meant.regressedIn === null || state.regressedAt === null) continue;
+      const { release } = deciding.occurrence;
+      if (outcome !== 'regression' || release === null || state.regressedAt === null) continue;
       const { id: groupId, serviceId } = group;
-      regressions.push({ groupId, serviceId, release: meant.regressedIn, at: state.regressedAt });
+      regressions.push({ groupId, serviceId, release, at: state.regressedAt });
     }
     await this.#update(changed);
     await releases.addRegressions(regressions);
@@ -295,11 +297,9 @@ export class GroupOccurrences {
   }
 }
 
-function toSeen(
-  { id, serviceId, key }: FoundGroup,
-  meant: Pick<SeenGroup, 'outcome' | 'level' | 'regressedIn'>,
-): SeenGroup {
-  return { groupId: id, serviceId, ...meant, isOverflow: key === OVERFLOW.key };
+function toSeen({ id, serviceId, key }: FoundGroup, { outcome, level, deciding }: GroupOutcome): SeenGroup {
+  const decidingEventId = deciding.occurrence.eventId;
+  return { groupId: id, serviceId, outcome, level, decidingEventId, isOverflow: key === OVERFLOW.key };
 }
 
 function keyColumnsOf(groupEvents: readonly GroupEvents[]): KeyColumns {
