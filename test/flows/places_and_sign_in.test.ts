@@ -135,6 +135,7 @@ async function showStatus(h: ConsoleWorld, incidentId: string, use: ConsoleUse) 
   await press(button('Publish'));
   await chooseStatusPage(use);
   await press(button('Retract all of it', dialog));
+  await press(button('Retract', dialog));
   await sees('It is on the page no more.');
   await press(button('Close', dialog));
   await isClosed();

@@ -6,7 +6,8 @@ import type { Channel } from '#modules/contacts/decide/channel.ts';
 
 /**
  * Returns new steps, given by the contract's fields alone, with what the stored ones say beyond: each keeps what the step
- * at its place says. Null when that cannot be told: there are more or fewer steps, or one no longer asks the schedules.
+ * at its place says. Null when that cannot be told: there are more or fewer steps, one no longer asks the schedules, or
+ * one that stands for another policy is given people, whom it would never page.
  */
 export function keepDetails(
   stored: readonly EscalationStep[],
@@ -17,7 +18,8 @@ export function keepDetails(
   const kept = sent.map((step, index) => ({ ...stored[index], ...step }));
   const isLost = kept.some((step, index) => {
     const before = stored[index];
-    return before !== undefined && saysMore(before) && before.useSchedule !== step.useSchedule;
+    if (before === undefined || !saysMore(before)) return false;
+    return before.useSchedule !== step.useSchedule || (before.policyId !== undefined && step.targetUserIds.length > 0);
   });
   return isLost ? null : kept;
 }

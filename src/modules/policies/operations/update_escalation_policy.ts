@@ -29,7 +29,7 @@ function stepsFor({ steps, name }: Pick<PolicyRow, 'steps' | 'name'>, sent: read
   if (kept !== null) return kept;
   throw new AppError(
     'conflict',
-    `steps of "${name}" say more than this action can change (scheduleIds, turn, members, policyId, needsEverybody): give as many steps as it has, each with its useSchedule, or edit the policy in the console`,
+    `steps of "${name}" say more than this action can change (scheduleIds, turn, members, policyId, needsEverybody): give as many steps as it has, each with its useSchedule and without people where it names another policy, or edit the policy in the console`,
   );
 }
 
