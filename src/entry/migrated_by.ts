@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { Client } from 'pg';
 
+import { findRestoreMarker } from '#entry/backup/restore_marker.ts';
 import { findSchemaFault, migrationNames } from '#entry/schema_age.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { type ClickHouseAddress, nodeUrlsOf } from '#storage/clickhouse/address.ts';
@@ -19,7 +20,8 @@ interface Addresses extends ClickHouseAddress {
 
 /**
  * Claims stores that were migrated by this release and are unchanged since; returns whether they were. Checking takes
- * some milliseconds, migrating takes a process. False also if it cannot be found out, or if the secret is another.
+ * some milliseconds, migrating takes a process. False also if it cannot be found out, if the secret is another, or if a
+ * restore of the stores has not ended.
  */
 export async function claimMigrated(addresses: Addresses): Promise<boolean> {
   try {
@@ -51,6 +53,7 @@ export function releaseOf({ redisUrl }: Pick<Addresses, 'redisUrl'>): string {
 async function readRelease({ databaseUrl, appSecret }: Addresses): Promise<string | null> {
   return await ask(databaseUrl, async (client) => {
     await requireOwnSecret(runOn(client), appSecret);
+    if ((await findRestoreMarker(client)) !== null) return null;
     const { rows } = await client.query<{ release: string }>('select release from migrated_by');
     return rows[0]?.release ?? null;
   });

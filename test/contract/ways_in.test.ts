@@ -67,6 +67,8 @@ const WAYS: Readonly<Record<(typeof VIAS)[number], Names>> = {
  * way. A new one fails the test until it stands here.
  */
 const MAKERS: Readonly<Record<string, string>> = {
+  // Only a refusal is written in the name of the person.
+  'src/actions/run_account_operation.ts': 'await recordRefusal(',
   'src/auth/api_keys.ts': 'refusalOf(standing',
   'src/auth/oauth/connections.ts': 'refusalOf(connection',
   'src/auth/sessions.ts': 'refusalOf(standing',

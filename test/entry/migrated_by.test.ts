@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { Client } from 'pg';
+
+import { CLEAR_RESTORE_MARKER, setRestoreMarker } from '#entry/backup/restore_marker.ts';
 import { migrate, recordRelease } from '#entry/migrate.ts';
 import { claimMigrated } from '#entry/migrated_by.ts';
 import { world } from '#test/kit/world.ts';
@@ -19,6 +22,18 @@ test('stores that this release has migrated are known as such, and no others are
   expect(await claimMigrated(config)).toBe(true);
   await db.sql.run(`update migrated_by set release = 'another'`);
   expect(await claimMigrated(config)).toBe(false);
+});
+
+test('stores whose restore has not ended are no stores to start on', async () => {
+  const { config } = (await world({ fresh: true })).context;
+  await migrate(config);
+  const client = new Client({ connectionString: config.databaseUrl });
+  await client.connect();
+  await setRestoreMarker(client, 'a backup');
+  expect(await claimMigrated(config)).toBe(false);
+  await client.query(CLEAR_RESTORE_MARKER);
+  expect(await claimMigrated(config)).toBe(true);
+  await client.end();
 });
 
 test('stores that were migrated ahead belong to the first installation that starts on them', async () => {

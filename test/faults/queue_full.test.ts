@@ -69,6 +69,7 @@ function workersWithout(w: World): { comeBack(): void } {
     onGroupExceptions({
       db,
       clock,
+      log: w.context.log,
       onOutbox: () => {},
       sourceMaps: w.context.actions.sourceMaps,
       eventCipher: createCipher(w.context.config.appSecret, 'waiting-events'),

@@ -141,7 +141,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['return `${serviceId} ${key}`;', 'return key;'],
       ]),
       ...inFile('src/modules/exceptions/decide/occurrence.ts', [
-        ["group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt)", 'false'],
+        ["group.status === 'resolved' && (isStored || isBefore(seen.receivedAt, group.statusChangedAt))", 'false'],
         [
           "status: 'unresolved',\n    statusChangedAt: seen.receivedAt",
           'status: group.status,\n    statusChangedAt: seen.receivedAt',

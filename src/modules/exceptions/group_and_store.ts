@@ -142,9 +142,9 @@ async function withCheckedEvents<Result>(
   }
 }
 
-/** Returns which of the events are stored; none while ClickHouse does not say: people are rather paged twice than not. */
+/** Returns which of the events are stored; none if ClickHouse does not say: people are rather paged twice than not. */
 async function findStored(
-  { db, exceptions }: GroupingRuntime,
+  { db, exceptions, log }: GroupingRuntime,
   reopening: readonly ReopeningEvent[],
 ): Promise<ReadonlySet<string>> {
   const groupIds = [...new Set(reopening.map(({ groupId }) => groupId))];
@@ -157,7 +157,7 @@ async function findStored(
   try {
     return await withTimeout(exceptions.listStored(places), LOOKUP_MS_MAX, () => NONE);
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
+    log.warn({ err: error }, 'whether events that reopen groups are stored already cannot be found out');
     return NONE;
   }
 }

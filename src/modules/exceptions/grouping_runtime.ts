@@ -1,5 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { READING, type Reading } from '#modules/exceptions/read_events.ts';
 import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
@@ -19,6 +20,7 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   readonly exceptions: Pick<ExceptionReader, 'listStored'>;
+  readonly log: Log;
   readonly latencies?: LatencyHistograms;
   /** Limit on the groups that a service may open per minute; Infinity for no limit. */
   readonly newGroupsPerMinute: number;

@@ -38,7 +38,7 @@ const KEPT_DAYS = 30;
 const ATTEMPT = 2;
 
 /** Tries events that were quarantined once more, hours after the last attempt. After a month they, and jobs, are dropped. */
-export async function retryQuarantined(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
+export async function retryQuarantined(runtime: GroupingRuntime): Promise<void> {
   const { log } = runtime;
   const now = runtime.clock.now();
   const turn = new Set<Id<'org'>>();
@@ -60,11 +60,7 @@ export async function retryQuarantined(runtime: GroupingRuntime & { readonly log
 }
 
 /** Retries the next due events, of organizations in turn; returns false if nothing is due. */
-async function retryNext(
-  runtime: GroupingRuntime & { readonly log: Log },
-  now: Temporal.Instant,
-  turn: Set<Id<'org'>>,
-): Promise<boolean> {
+async function retryNext(runtime: GroupingRuntime, now: Temporal.Instant, turn: Set<Id<'org'>>): Promise<boolean> {
   const { db, log } = runtime;
   const { quarantinedEvents } = storesOf(db.session());
   const take = () => quarantinedEvents.takeDue(now, now.add({ hours: RETRY_AFTER_HOURS }), [...turn]);

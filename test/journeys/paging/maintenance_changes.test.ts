@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { getLinkedIncidents } from '#modules/incidents/operations/incident_context.ts';
 import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { reopenIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { expireAcknowledgements } from '#modules/incidents/paging/acknowledgement_timeout.ts';
@@ -113,6 +114,29 @@ describe('an incident that was answered while it waited for a maintenance', () =
     await run(deleteMaintenance, { maintenanceId });
     expect(await pass(1)).toBe(1);
   });
+
+  const begun = [
+    ['was given to others', reassignIncident, { to: { policyId: '' }, seen: { status: 'triggered', stepCount: 1 } }],
+    ['was escalated', escalateIncident, { stepIndex: 0 }],
+  ] as const;
+
+  test.each(begun)(
+    'pages during the maintenance once its acknowledgement is stale if it %s there',
+    async (_, act, input) => {
+      await setOfRule(w, alert.ruleId, { repageMinutes: 30 });
+      await quiet({ ruleId: alert.ruleId });
+      const incidentId = await alert.trigger();
+      await w.advance({ minutes: 5 });
+      const to = { policyId: alert.policyId };
+      await run(act, { incidentId, ...input, ...('to' in input && { to }) });
+      await w.advance({ seconds: 1 });
+      expect(w.phone.messages).toHaveLength(1);
+      await w.expectOk('acknowledge_incident', { incidentId });
+      await w.advance({ minutes: 31 });
+      await expireAcknowledgements(w.runtime);
+      expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({ status: 'triggered' });
+    },
+  );
 
   test('pages the rest behind a person who gets it, and not as late as the maintenance was to end', async () => {
     const bram = await w.staff.responder(teamId, 'Bram');

@@ -37,6 +37,7 @@ beforeEach(async () => {
     db: w.context.db,
     eventCipher: CIPHER,
     clock: w.clock,
+    log: w.context.log,
     onOutbox: () => {},
     sourceMaps: w.context.actions.sourceMaps,
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),
@@ -131,8 +132,11 @@ describe('an event that is sent again after its group was resolved', () => {
     expect(messages).toMatchObject([{ outcome: 'new' }, { outcome: 'regression' }]);
   });
 
-  test('reopens it while ClickHouse does not say that it is stored: nobody is left unpaged', async () => {
-    runtime = { ...runtime, exceptions: { listStored: () => Promise.reject(new AppError('unavailable', 'away')) } };
+  test.each([
+    ['is away', new AppError('unavailable', 'away')],
+    ['refuses to look', new Error('MEMORY_LIMIT_EXCEEDED')],
+  ])('reopens it while ClickHouse %s: nobody is left unpaged', async (_, fault) => {
+    runtime = { ...runtime, exceptions: { listStored: () => Promise.reject(fault) } };
     await run([await again()]);
     expect(messages).toMatchObject([{ outcome: 'new' }, { outcome: 'regression' }]);
   });

@@ -33,6 +33,7 @@ beforeEach(async () => {
     db: w.context.db,
     eventCipher: createCipher('a secret that is long enough'),
     clock: w.clock,
+    log: w.context.log,
     sourceMaps: w.context.actions.sourceMaps,
     onOutbox: () => {},
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),

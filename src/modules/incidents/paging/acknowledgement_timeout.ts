@@ -2,7 +2,7 @@ import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { isStale } from '#modules/incidents/decide/escalation_state.ts';
 import { planReassignment, replacedBy } from '#modules/incidents/decide/reassignment.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
-import { decideRun, isWaitingForMaintenance } from '#modules/incidents/paging/suppression.ts';
+import { decideRun, hasBegunToPage, isWaitingForMaintenance } from '#modules/incidents/paging/suppression.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -71,7 +71,8 @@ export async function expireAcknowledgements(runtime: UnitOfWorkRuntime & { read
 async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
-  if (incident === null || incident.acknowledgedAt === null || isWaitingForMaintenance(incident, now)) return;
+  if (incident === null || incident.acknowledgedAt === null) return;
+  if (isWaitingForMaintenance(incident, now) && !(await hasBegunToPage(unit, incidentId))) return;
   if (!isStale(incident, { repageMinutes: await findRepageMinutes(unit, incident) }, now)) return;
   const timers = await stores.stepTimers.listSteps([incidentId]);
   const run = await decideRun(unit, { ...incident, timers }, now);

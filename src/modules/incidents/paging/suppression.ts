@@ -211,6 +211,11 @@ export async function decideRun(
   return { ...after, name: after.insteadOf?.runs ?? policy.name };
 }
 
+/** Whether a step of the incident has fired, or people had it page before its time, although it may be in a maintenance. */
+export async function hasBegunToPage({ stores }: UnitOfWork, incidentId: Id<'incident'>): Promise<boolean> {
+  return (await stores.stepTimers.listSteps([incidentId])).some(hasActed);
+}
+
 function hasActed({ state, reason }: StepTimerRow): boolean {
   if (state === 'cancelled') return reason !== 'acknowledged' && reason !== 'resolved';
   return state !== 'pending' || reason === 'escalated';
@@ -247,7 +252,7 @@ export async function resumePaging(
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
   if (incident === null) return;
-  if (isWaitingForMaintenance(incident, answeredAt)) {
+  if (isWaitingForMaintenance(incident, answeredAt) && !(await hasBegunToPage(unit, incidentId))) {
     const suppressionTimes = await readSuppressionTimes(unit, incident.orgId);
     await followMaintenance(unit, incident, await findQuiet(unit, incident, suppressionTimes));
   }

@@ -148,14 +148,21 @@ export class SuppressionStore extends PostgresStore {
 
   /**
    * Acknowledged incidents that have steps, whose rule or source of alerts pages again by now, except those that wait for
-   * a maintenance; oldest first.
+   * a maintenance and of which no step has fired or was replaced; oldest first.
    */
   async listStale(now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
     const stale = await this.selectFrom('incidents as i')
       .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select('i.id')
       .where('i.status', '=', 'acknowledged')
-      .where((eb) => eb.or([eb('i.suppressed_until', 'is', null), eb('i.suppressed_until', '<=', now)]))
+      .where((eb) => {
+        const begun = eb
+          .selectFrom('incident_steps as s')
+          .select('s.incident_id')
+          .whereRef('s.incident_id', '=', 'i.id')
+          .where((of) => of.or([of('s.state', 'not in', ['pending', 'cancelled']), of('s.reason', '=', 'reassigned')]));
+        return eb.or([eb('i.suppressed_until', 'is', null), eb('i.suppressed_until', '<=', now), eb.exists(begun)]);
+      })
       .where((eb) => {
         const acknowledgedAt = eb.ref('i.acknowledged_at');
         const sources = eb

@@ -124,6 +124,8 @@ export const addStatusUpdate = defineOperation({
     const { publications, statusPages } = stores;
     const { orgId } = caller;
     const before = await publications.lock(orgId, publicationId);
+    const affected =
+      serviceIds === undefined ? undefined : requireOnPage(serviceIds, await statusPages.listComponents(before.pageId));
     const updates = await publications.listUpdates([before.id]);
     if (basedOn !== undefined && basedOn !== updates.length) {
       const next = updates.at(-1 - basedOn);
@@ -131,8 +133,6 @@ export const addStatusUpdate = defineOperation({
       if (next?.stage === stage && next.body === text.trim()) return toPublicationView(before, updates);
       throw new AppError('conflict', 'somebody has added an update since it was read; read it again');
     }
-    const affected =
-      serviceIds === undefined ? undefined : requireOnPage(serviceIds, await statusPages.listComponents(before.pageId));
     const isOver = before.incidentStatus === null || before.incidentStatus === 'resolved';
     if (isOver && stage !== 'resolved') {
       throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
