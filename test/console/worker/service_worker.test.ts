@@ -29,8 +29,7 @@ beforeAll(async () => {
     },
   });
   vi.stubGlobal('fetch', async (address: string) => {
-    expect(address).toBe(`${SCOPE}api/console/session`);
-    if (session === null) throw new TypeError('fetch failed');
+    if (session === null || address !== `${SCOPE}api/console/session`) throw new TypeError('fetch failed');
     return new Response('{}', { status: session });
   });
   const worker = '#console/worker/service_worker.ts';

@@ -35,6 +35,7 @@ async function handle(serviceId: Id<'service'>, ...events: readonly object[]): P
     db: w.context.db,
     eventCipher: CIPHER,
     clock: w.clock,
+    log: silentLog,
     onOutbox: () => {},
     sourceMaps: w.context.actions.sourceMaps,
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),

@@ -16,7 +16,7 @@ describe('more rows than one statement has parameters for are all stored', () =>
     const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
     const incidentId = await alert.trigger();
     const stores = storesOf(w.context.db.session());
-    return { w, stores, now: w.clock.now(), incidentId, serviceId: alert.serviceId, userId: anna.userId };
+    return { w, stores, now: w.clock.now(), incidentId, userId: anna.userId };
   }
 
   test('when a step pages a thousand people by four channels', async () => {
@@ -33,16 +33,6 @@ describe('more rows than one statement has parameters for are all stored', () =>
     const { stores, now } = await worldWithIncident();
     const jobs = numbers(16_400).map((nth) => ({ jobName: 'nothing', payload: { nth }, runAt: null }));
     expect(new Set(await stores.outbox.insert(jobs, now)).size).toBe(16_400);
-  });
-
-  test('when a storm stands for the exceptions of many rules', async () => {
-    const { stores, now, incidentId, serviceId } = await worldWithIncident();
-    const members = numbers(6_600).map((nth) => {
-      const of = { dedupKey: `flood ${nth}`, ruleId: null, exceptionGroupId: null };
-      return { ...of, title: 'Flood', severity: 'error' } as const;
-    });
-    await stores.storms.addMembers(incidentId, { serviceId, kind: 'exception' }, members, now);
-    expect(await stores.storms.count(incidentId)).toBe(6_600);
   });
 
   test('when many changes of incidents are announced in many places', async () => {

@@ -111,7 +111,7 @@ function replaceShown(
   replace: <One extends Incident>(incident: One) => One,
 ): void {
   const isOutdated = queryClient.getQueryState(queryKey)?.isInvalidated === true;
-  queryClient.setQueryData<Shown>(queryKey, (shown) => {
+  queryClient.setQueryData(queryKey, (shown: Shown | undefined): Shown | undefined => {
     if (shown === undefined || !('pages' in shown)) return shown && replace(shown);
     const pages = shown.pages.map((page) => ({ ...page, incidents: page.incidents.map(replace<FoundIncident>) }));
     return { ...shown, pages };

@@ -25,7 +25,7 @@ test('what has loaded stays when it cannot be loaded again', async () => {
   isDown = true;
   await act(() => client.refetchQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }));
   rerender(widgets());
-  expect(client.getQueryCache().findAll({ status: 'error' })).not.toEqual([]);
+  expect(client.getQueryCache().findAll({ predicate: ({ state }) => state.status === 'error' })).not.toEqual([]);
   expect(screen.queryAllByRole('alert')).toEqual([]);
   expect(screen.queryAllByText('No scheduled job has checked in.')).toHaveLength(1);
   expect(screen.queryAllByText('No open incidents.')).toHaveLength(1);

@@ -58,7 +58,7 @@ function AnswerAllButton() {
 }
 
 test('an answer to all that fails in the middle says how many were answered, and undoes them', async () => {
-  const asked = serve((action, { answer }) => {
+  const asked = serve((_, { answer }) => {
     if (answer === 'unacknowledge') return { changed: [{ incidentId: 'a' }], unchanged: 0, refused: [], left: 0 };
     if (asked.length > 1) throw new TypeError('fetch failed');
     return { changed: [{ incidentId: 'a' }], unchanged: 0, refused: [], left: 5 };
