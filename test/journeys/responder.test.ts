@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import { createPlace } from '#modules/places/operations/places.ts';
 import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
 import {
@@ -254,6 +255,21 @@ test('who was paged answers by SMS or by a link, and nobody else', async () => {
     [incidentId],
   );
   expect((await tool('get_proposal', { proposalId: question!.id })).result).toMatchObject({ state: 'rejected' });
+});
+
+test('a place that knows of the incident is told once of what an agent writes', async () => {
+  const { tool, enable, asOwner, incidentId } = await night();
+  await enable();
+  const settings = { address: 'https://hooks.example.com/tocsin' };
+  const routes = [{ serviceId: null, teamId: null, atLeast: null }];
+  await runOperation(w, createPlace, asOwner, { kind: 'webhook', name: 'Hook', settings, routes });
+  await w.expectOk('acknowledge_incident', { incidentId });
+  await w.runUntilIdle();
+  for (let times = 0; times < 2; times += 1) await tool('write_note', { incidentId, text: 'The replica lags.' });
+  const told = await w.context.db.sql.rows(`select from place_deliveries where incident_id = $1 and event = 'note'`, [
+    incidentId,
+  ]);
+  expect(told).toHaveLength(1);
 });
 
 test('an agent makes no more changes an hour than its organization allows', async () => {

@@ -10,6 +10,8 @@ interface ChatRequest {
   readonly method?: 'POST' | 'PUT' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload: object;
+  /** Names of fields of the payload that hold secrets: the list of deliveries shows `…` instead of their values. */
+  readonly hides?: readonly string[];
   readonly nowMs: number;
   /** Returns the ids of the message; null when the answer has none. */
   readonly referenceOf?: (answer: Answered) => Readonly<Record<string, string>> | null;
@@ -28,19 +30,21 @@ export interface ChatSent {
  * a person, so it is tried again.
  */
 export async function sendJson(request: ChatRequest): Promise<ChatSent> {
-  const { http, url, method = 'POST', headers = {}, payload, nowMs, referenceOf = () => null, reasons = {} } = request;
+  const { http, url, method = 'POST', headers = {}, payload, hides = [], nowMs, referenceOf = () => null } = request;
   const body = JSON.stringify(payload);
   const sending = { url, method, headers: { 'content-type': 'application/json', ...headers }, body, nowMs };
+  const shown = JSON.stringify(payload, (name, value: unknown) => (hides.includes(name) ? '…' : value));
   const answer = await exchange(http, sending);
-  if (answer.kind === 'failed') return { outcome: answer.outcome, status: null, text: '' };
-  const { status, text, exchange: sent } = answer;
-  const byStatus = outcomeOfStatus(answer);
+  if (answer.kind === 'failed') return { outcome: { ...answer.outcome, body: shown }, status: null, text: '' };
+  const { status, text } = answer;
+  const sent = { ...answer.exchange, body: shown };
+  const byStatus = outcomeOfStatus({ ...answer, exchange: sent });
   if (byStatus !== null) return { outcome: byStatus, status, text };
   if (status >= 200 && status < 300) {
     return { outcome: { kind: 'sent', reference: referenceOf(answer), ...sent }, status, text };
   }
   const isOfMessage = status === 400 || status === 413 || status === 422;
-  const reason = reasons[status] ?? `It answers with status ${status}.`;
+  const reason = request.reasons?.[status] ?? `It answers with status ${status}.`;
   return { outcome: { kind: isOfMessage ? 'refused' : 'retry', reason, ...sent }, status, text };
 }
 

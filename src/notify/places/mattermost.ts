@@ -27,7 +27,8 @@ export function mattermostSender({ http }: PlaceSenderContext): PlaceSender {
       const { address = '', token = '', channel } = settings;
       const api = `${address.replace(/\/+$/, '')}/api/v4/posts`;
       const post = mattermostPost(content, { url: answersUrl, secret: token });
-      const shared = { http, headers: { authorization: `Bearer ${token}` }, nowMs, reasons: REASONS, referenceOf };
+      const headers = { authorization: `Bearer ${token}` };
+      const shared = { http, headers, nowMs, reasons: REASONS, referenceOf, hides: ['token'] };
       const create = async (more: object) =>
         (await sendJson({ ...shared, url: api, payload: { channel_id: channel, ...more, ...post } })).outcome;
       if (content.kind !== 'incident') {

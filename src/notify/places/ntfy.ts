@@ -53,7 +53,8 @@ export function ntfySender({ http }: PlaceSenderContext): PlaceSender {
       const { address = '', channel: topic = '', token } = settings;
       const payload = { topic, ...ntfyMessage(content) };
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      return (await sendJson({ http, url: address, headers, payload, nowMs, reasons: REASONS })).outcome;
+      return (await sendJson({ http, url: address, headers, payload, hides: ['topic'], nowMs, reasons: REASONS }))
+        .outcome;
     },
   };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Id } from '#kernel/ids.ts';
 import { linkChatAccount } from '#modules/places/link_chat_account.ts';
 import { beginChatLink, createPlace, listPlaces } from '#modules/places/operations/places.ts';
-import { testPlace } from '#modules/places/operations/deliveries.ts';
+import { listPlaceDeliveries, testPlace } from '#modules/places/operations/deliveries.ts';
 import { inUnitOfWork } from '#modules/stores.ts';
 import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -305,6 +305,16 @@ describe('Telegram', () => {
     await w.runUntilIdle();
     expect(vendors.messages).toHaveLength(1);
   });
+});
+
+test.each(['mattermost', 'ntfy'] as const)('what %s alone may know is not in the list of deliveries', async (kind) => {
+  const placeId = await makePlace(kind, settingsOf(kind));
+  await trigger();
+  const sent = vendors.messages[0]?.body;
+  const secret = kind === 'ntfy' ? sent.topic : sent.props.attachments[0].actions[0].integration.context.token;
+  const { deliveries } = await asOwner(listPlaceDeliveries, { placeId });
+  expect(deliveries).toMatchObject([{ body: expect.stringContaining('…') }]);
+  expect(JSON.stringify(deliveries)).not.toContain(secret);
 });
 
 test.each(['teams', 'mattermost', 'discord', 'telegram', 'ntfy'])(

@@ -18,6 +18,7 @@ import { lockIncident } from '#modules/incidents/change_status.ts';
 import { NOTES_MAX, NoteText, NoteView, toNoteView } from '#modules/incidents/notes.ts';
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
 import { getLoadOnPeople } from '#modules/load/operations/load_on_people.ts';
+import { announceNote } from '#modules/places/announce.ts';
 import { askPerson, getProposal, proposeAction } from './proposals.ts';
 import { LeaseView, responderOf, toLeaseView } from './view.ts';
 
@@ -125,6 +126,8 @@ const writeNote = defineOperation({
       );
     }
     const added = await stores.incidentNotes.insert({ ...note, agentName, body }, now);
+    const { orgId } = incident;
+    await announceNote(context, { orgId, incidentId: incident.id }, { noteId: added.id, writtenAt: null });
     record({ target: incident.id, before: null, after: { noteId: added.id, length: body.length } });
     return toNoteView(added);
   },
