@@ -69,7 +69,8 @@ export function telegramSender({ http, bases }: PlaceSenderContext): PlaceSender
       const message = telegramMessage(content);
       const call = async (method: string, payload: object): Promise<ChatSent> => {
         const url = `${bases.telegram}/bot${settings.token ?? ''}/${method}`;
-        return await sendJson({ http, url, payload: { ...message, ...payload }, nowMs, reasons: REASONS, referenceOf });
+        const sent = { http, url, payload: { ...message, ...payload }, nowMs, reasons: REASONS, referenceOf };
+        return unlessOfChat(await sendJson(sent));
       };
       const create = async (more: object = {}) =>
         (await call('sendMessage', { chat_id: settings.channel, ...more })).outcome;
@@ -80,9 +81,24 @@ export function telegramSender({ http, bases }: PlaceSenderContext): PlaceSender
       if (reference === null) return await create();
       const target = { chat_id: reference['chat'], message_id: Number(reference['id']) };
       const edited = await call('editMessageText', target);
-      return isGone(edited) ? await create() : unlessUnchanged(edited);
+      const hasMoved = isOfChat(edited) && target.chat_id !== settings.channel;
+      return isGone(edited) || hasMoved ? await create() : unlessUnchanged(edited);
     },
   };
+}
+
+/** Telegram answers 400 for a chat that there is no more, that became a supergroup, or in which the bot may not write. */
+function isOfChat({ status, text }: ChatSent): boolean {
+  const ofChat =
+    /chat not found|upgraded to a supergroup|not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|TOPIC_/i;
+  return status === 400 && ofChat.test(text);
+}
+
+/** A fault of the chat can be mended by a person, so the message is tried again. */
+function unlessOfChat(sent: ChatSent): ChatSent {
+  if (!isOfChat(sent)) return sent;
+  const reason = 'There is no such chat any more, or the bot may not write in it: enter its id again.';
+  return { ...sent, outcome: { ...sent.outcome, kind: 'retry', reason } };
 }
 
 /** Telegram answers 400 for a message that was deleted, or is too old to be edited. */

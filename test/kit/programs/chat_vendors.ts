@@ -34,6 +34,8 @@ export interface ChatVendors {
 }
 
 export const VENDOR_TOKEN = 'token-of-the-bot';
+/** Id of a chat that Telegram does not know. */
+export const MISSING_CHAT = '-1009999999999';
 
 interface Reply {
   readonly status: number;
@@ -118,6 +120,7 @@ export async function startChatVendors(): Promise<ChatVendors> {
       return { status: code, body: { ok: false, error_code: code, description } };
     };
     if (token !== VENDOR_TOKEN) return refuse(401, 'Unauthorized');
+    if (body.chat_id === MISSING_CHAT) return refuse(400, 'Bad Request: chat not found');
     if (body.text.length > 4_096) return refuse(400, 'Bad Request: message is too long');
     for (const row of body.reply_markup?.inline_keyboard ?? []) {
       for (const { callback_data: data = '' } of row) {

@@ -5,7 +5,7 @@ import { linkChatAccount } from '#modules/places/link_chat_account.ts';
 import { beginChatLink, createPlace, listPlaces } from '#modules/places/operations/places.ts';
 import { listPlaceDeliveries, testPlace } from '#modules/places/operations/deliveries.ts';
 import { inUnitOfWork } from '#modules/stores.ts';
-import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
+import { type ChatVendors, MISSING_CHAT, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
@@ -271,6 +271,13 @@ describe('Telegram', () => {
     await w.runUntilIdle();
     expect(vendors.messages).toMatchObject([{ id: message.id, edits: 1 }]);
     expect((await update(placeId, press)).body.text).toContain('counted already');
+  });
+
+  test('is tried again while there is no such chat', async () => {
+    const placeId = await makePlace('telegram', { ...settingsOf('telegram'), channel: MISSING_CHAT });
+    await trigger();
+    const { deliveries } = await asOwner(listPlaceDeliveries, { placeId });
+    expect(deliveries).toMatchObject([{ status: 'waiting' }]);
   });
 
   test('takes an answer of a linked person to its message as a note, once, and tells nobody', async () => {
