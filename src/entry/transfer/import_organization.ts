@@ -60,7 +60,11 @@ export async function importOrganization(
       await importEvents(clickhouse, folder, ids);
       await commitRows(db, config, checked);
     } catch (error) {
-      await deleteEvents(clickhouse, made);
+      // Another import of the same folder may have committed, or this one, if its answer was lost: theirs stay.
+      const gone = await storesOf(db.session())
+        .services.listGone(made)
+        .catch(() => []);
+      await deleteEvents(clickhouse, gone);
       throw error;
     }
     const movedIds = [...ids.own].filter((id) => ids.to(id) !== id).length;

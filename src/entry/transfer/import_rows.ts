@@ -191,7 +191,7 @@ export async function importEvents(clickhouse: ClickHouseClient, folder: string,
   }
 }
 
-/** Deletes the rows stored by a failed import; nobody else has these services. */
+/** Deletes the rows of services that a failed import has stored. */
 export async function deleteEvents(clickhouse: ClickHouseClient, services: readonly Id<'service'>[]): Promise<void> {
   const writers = [new MetricWriter(clickhouse), new ExceptionWriter(clickhouse)];
   for (const service of services) {

@@ -159,7 +159,7 @@ export class SearchReader extends PostgresStore {
         const newest = this.selectFrom('exception_groups')
           .where('org_id', '=', orgId)
           .where('merged_into_id', 'is', null)
-          .select(({ ref }) => ['id', 'title as name', 'service_id', fold(ref('title')).as('folded')])
+          .select(({ ref }) => ['id', 'title as name', 'service_id', 'last_seen_at', fold(ref('title')).as('folded')])
           .orderBy('last_seen_at', 'desc')
           .orderBy('id', 'desc')
           .limit(LOOKED_THROUGH_MAX);
@@ -168,6 +168,7 @@ export class SearchReader extends PostgresStore {
             ({ ref }) => this.#serviceOf(ref('g.service_id'), search),
             (join) => join.onTrue(),
           )
+          .where((eb) => eb('g.last_seen_at', '>=', daysBefore(now, eb.ref('s.retention_exceptions'))))
           .select(['g.id', 'g.name', 'g.folded', 's.name as detail', 's.held']);
         return this.selectFrom(ofServices.offset(APART).as('t'))
           .where(({ ref }) => holdsAll(ref('t.folded'), search, (index) => [hasBit(ref('t.held'), index)]))
@@ -270,7 +271,7 @@ export class SearchReader extends PostgresStore {
     return this.selectFrom('services')
       .where(({ ref }) => sql<boolean>`${ref('id')} = ${serviceId}`)
       .where('deleted_at', 'is', null)
-      .select(['name', 'retention_oncall'])
+      .select(['name', 'retention_oncall', 'retention_exceptions'])
       .select(({ ref }) => bitsOf(fold(ref('name')), words).as('held'))
       .limit(1)
       .as('s');

@@ -119,6 +119,13 @@ const clock = testClock();
 const from = await closedByFile(staffedWorld({ clock, keepOpen: true }));
 const filled = await fill(from);
 
+/** An installation of its own, with the channels of the one that all tests export from. */
+async function anotherInstallation(): Promise<World> {
+  const { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase } = from.context.config;
+  const channel = { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase };
+  return await world({ clock, settings: { ...SECRET, ...channel } });
+}
+
 test('an organization gives the same answers in another installation, whose own are untouched', async () => {
   // What people are told about answers leaves first.
   await from.advance({ minutes: 2 });
@@ -129,9 +136,7 @@ test('an organization gives the same answers in another installation, whose own 
   const texts = Object.keys(files).map((file) => readFileSync(path.join(folder, file), 'utf8'));
   expect(texts.join('')).not.toMatch(/tocsin_(key|ing)_|password_hash|key_hash/);
 
-  const { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase } = from.context.config;
-  const channel = { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase };
-  const to = await world({ clock, settings: { ...SECRET, ...channel } });
+  const to = await anotherInstallation();
   const before = await rowsOf(to);
   const made = await importOrganization(to.context.config, folder, { asCopy: false });
   expect(made).toMatchObject({ organizationId: from.orgId, movedIds: 0, services: 4 });
@@ -182,6 +187,17 @@ function unzipped(archive: Buffer): Map<string, string> {
   }
   return files;
 }
+
+test('of two imports at the same time one succeeds, and keeps what happened', async () => {
+  const folder = path.join(makeFolder(), 'export');
+  await exportOrganization(from.context.config, from.orgId, folder);
+  const to = await anotherInstallation();
+  const both = [1, 2].map(() => importOrganization(to.context.config, folder, { asCopy: false }));
+  const outcomes = await Promise.allSettled(both);
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  const key = await to.given.apiKey({ orgId: from.orgId });
+  expect(await answersOf(to, key, filled)).toEqual(await answersOf(from, from.orgKey, filled));
+});
 
 test('an owner downloads what the command line exports, which is in the audit log, and nobody else does', async () => {
   const w = from;

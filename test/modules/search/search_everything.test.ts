@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { searchEverything } from '#modules/search/operations/search_everything.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
 
 test('the search finds things of every kind by their words, a few of each, and says how many there are', async () => {
   const w = await staffedWorld();
@@ -52,6 +53,18 @@ test('the search finds things of every kind by their words, a few of each, and s
   expect(kindsOf(await search('till', narrow))).toEqual(['service']);
   const other = await w.given.organization('Umbrella');
   expect(await search('till', memberCaller(other.orgId, other.owner.userId, 'owner'))).toEqual({ found: [] });
+});
+
+test('the search finds no exceptions that retention hides', async () => {
+  const w = await staffedWorld();
+  const { serviceId } = await w.given.service();
+  await groupAndStore(w, serviceId, [eventAt(w, withMessage('till on fire'))]);
+  const viewer = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const search = () => runOperation(w, searchEverything, viewer, { text: 'till on fire' });
+  expect((await search()).found).toMatchObject([{ kind: 'group' }]);
+  w.clock.advance({ hours: 24 * 20 });
+  await w.expectOk('set_retention', { serviceId, capability: 'exceptions', retentionDays: 7 });
+  expect(await search()).toEqual({ found: [] });
 });
 
 test('of incidents, the search lists open ones first', async () => {
