@@ -204,11 +204,14 @@ function ChatAccounts() {
   const refresh = useRefresh();
   const { data } = useQuery(actionQuery(org.orgId, 'settings', 'list_chat_accounts', {}));
   const beginning = useMutation({ mutationFn: (kind: Kind) => invoke(org.orgId, 'begin_chat_link', { kind }) });
+  const [unlinked, setUnlinked] = useState<{ readonly chatAccountId: string; readonly title: string } | null>(null);
   const unlinking = useMutation({
     mutationFn: (chatAccountId: string) => invoke(org.orgId, 'unlink_chat_account', { chatAccountId }),
-    onSuccess: () => refresh('settings'),
+    async onSuccess() {
+      setUnlinked(null);
+      await refresh('settings');
+    },
   });
-  const error = beginning.error ?? unlinking.error;
   return (
     <Card
       title="Your chat accounts"
@@ -225,7 +228,10 @@ function ChatAccounts() {
               variant="subtle"
               color="red"
               aria-label={`Unlink ${title}`}
-              onClick={() => unlinking.mutate(chatAccountId)}
+              onClick={() => {
+                unlinking.reset();
+                setUnlinked({ chatAccountId, title });
+              }}
             >
               Unlink
             </Button>
@@ -241,8 +247,19 @@ function ChatAccounts() {
         {beginning.data !== undefined && (
           <CopyField label="Type this in the chat within ten minutes" value={beginning.data.command} />
         )}
-        {error !== null && <ErrorAlert title="Nothing was changed" error={error} />}
+        {beginning.error !== null && <ErrorAlert title="Nothing was changed" error={beginning.error} />}
       </Stack>
+      {unlinked !== null && (
+        <Confirm
+          title={`Unlink ${unlinked.title}?`}
+          button="Unlink"
+          saving={unlinking}
+          onClose={() => setUnlinked(null)}
+          onConfirm={() => unlinking.mutate(unlinked.chatAccountId)}
+        >
+          Buttons in that chat no longer act for you until you link your account again.
+        </Confirm>
+      )}
     </Card>
   );
 }

@@ -7,7 +7,8 @@ import { maintenanceQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { IconPlus } from '#console/icons.ts';
@@ -63,9 +64,13 @@ function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
   const { org, may } = useOrganization();
   const { orgId } = org;
   const refresh = useRefresh();
+  const [ended, setEnded] = useState<MaintenanceWindow | null>(null);
   const ending = useMutation({
     mutationFn: (maintenanceId: string) => invoke(orgId, 'delete_maintenance', { maintenanceId }),
-    onSuccess: () => refresh('rules'),
+    async onSuccess() {
+      setEnded(null);
+      await Promise.all([refresh('rules'), refresh('incidents')]);
+    },
   });
   const mayEdit = may('oncall:edit');
   const rowOf = (window: MaintenanceWindow) => (
@@ -79,8 +84,10 @@ function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
           )}
           <Button
             variant="default"
-            loading={ending.isPending && ending.variables === window.maintenanceId}
-            onClick={() => ending.mutate(window.maintenanceId)}
+            onClick={() => {
+              ending.reset();
+              setEnded(window);
+            }}
           >
             {endText(window)}
           </Button>
@@ -94,7 +101,6 @@ function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
     <Stack>
       <p>Incidents are still opened. One that is open when the maintenance ends pages then.</p>
       {error !== null && <ErrorAlert error={error} onRetry={onRetry} />}
-      {ending.error !== null && <ErrorAlert error={ending.error} title="It was not ended" />}
       {windows !== undefined && present.length === 0 && <p className="dimmed">Nothing is in maintenance or planned.</p>}
       {present.length > 0 && <Card rows={present.map(rowOf)} />}
       {mayEdit && (
@@ -111,6 +117,17 @@ function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
           </summary>
           <Card rows={over.map(rowOf)} />
         </details>
+      )}
+      {ended !== null && (
+        <Confirm
+          title={named`${endText(ended)}: ${ended.name}?`}
+          button={endText(ended)}
+          saving={ending}
+          onClose={() => setEnded(null)}
+          onConfirm={() => ending.mutate(ended.maintenanceId)}
+        >
+          {ended.isActive ? 'Incidents that are open now page at once. ' : ''}This cannot be undone.
+        </Confirm>
       )}
     </Stack>
   );

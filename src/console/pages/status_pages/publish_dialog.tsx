@@ -18,12 +18,13 @@ import { actionQuery, type IncidentWithLog, invoke, type ResultOf } from '#conso
 import { isApiError } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { Name } from '#console/components/text/name.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
@@ -102,9 +103,11 @@ function Published({ publication }: { readonly publication: Publication }) {
   const { org } = useOrganization();
   const refresh = useRefresh();
   const { publicationId, title, updates } = publication;
+  const [isAsked, setIsAsked] = useState(false);
   const retracting = useMutation({
     mutationFn: () => invoke(org.orgId, 'retract_publication', { publicationId }),
     async onSuccess() {
+      setIsAsked(false);
       showSuccess('It is on the page no more.');
       await refresh('settings');
     },
@@ -122,18 +125,22 @@ function Published({ publication }: { readonly publication: Publication }) {
           <Text size="sm">{text}</Text>
         </div>
       ))}
-      {retracting.isError && <ErrorAlert title="It was not retracted" error={retracting.error} />}
       <Group>
-        <Button
-          variant="subtle"
-          color="red"
-          size="xs"
-          loading={retracting.isPending}
-          onClick={() => retracting.mutate()}
-        >
+        <Button variant="subtle" color="red" size="xs" onClick={() => setIsAsked(true)}>
           Retract all of it
         </Button>
       </Group>
+      {isAsked && (
+        <Confirm
+          title={named`Retract ${title}?`}
+          button="Retract"
+          saving={retracting}
+          onClose={() => setIsAsked(false)}
+          onConfirm={() => retracting.mutate()}
+        >
+          It leaves the page with all its updates. What was mailed stays where it is. This cannot be undone.
+        </Confirm>
+      )}
     </Stack>
   );
 }

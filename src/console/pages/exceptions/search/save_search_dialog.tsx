@@ -6,11 +6,12 @@ import { actionQuery, invoke } from '#console/api/actions.ts';
 import { Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
-import { showError, showSuccess } from '#console/components/notice.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -40,9 +41,10 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
     },
     onSettled: refresh,
   });
+  const [deleted, setDeleted] = useState<{ readonly searchId: string; readonly name: string } | null>(null);
   const deleting = useMutation({
     mutationFn: (searchId: string) => invoke(orgId, 'delete_saved_search', { searchId }),
-    onError: (error) => showError('The search was not deleted', error),
+    onSuccess: () => setDeleted(null),
     onSettled: refresh,
   });
   const mine = (data?.searches ?? []).filter(({ isOwn, ownerName }) => isOwn || ownerName === null);
@@ -95,8 +97,10 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
                     <Button
                       size="xs"
                       variant="default"
-                      loading={deleting.isPending && deleting.variables === searchId}
-                      onClick={() => deleting.mutate(searchId)}
+                      onClick={() => {
+                        deleting.reset();
+                        setDeleted({ searchId, name });
+                      }}
                       aria-label={`Delete ${name}`}
                     >
                       Delete
@@ -108,6 +112,17 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
           )}
         </Stack>
       </Form>
+      {deleted !== null && (
+        <Confirm
+          title={named`Delete ${deleted.name}?`}
+          button="Delete"
+          saving={deleting}
+          onClose={() => setDeleted(null)}
+          onConfirm={() => deleting.mutate(deleted.searchId)}
+        >
+          Nobody can choose this search any more. This cannot be undone.
+        </Confirm>
+      )}
     </Dialog>
   );
 }
