@@ -122,3 +122,20 @@ test('the action of the contract leaves what a policy says beyond it, or says wh
     body: says(/in the console/),
   });
 });
+
+test('people are not put on a step that stands for another policy, where they would never be paged', async () => {
+  const w = await detailedWorld();
+  const anna = await w.person('Anna');
+  const other = await w.policy('Other', [onCall(0)]);
+  const policyId = await w.policy('Ours', [onCall(0), { afterMinutes: 5, ...SMS, policyId: other }]);
+  const second = { afterMinutes: 10, ...SMS };
+  expect(
+    await w.call('update_escalation_policy', {
+      policyId,
+      steps: [onCall(0), { ...second, targetUserIds: [anna.userId] }],
+    }),
+  ).toMatchObject({ status: 409, body: says(/without people where it names another policy/) });
+  expect(await w.expectOk('update_escalation_policy', { policyId, steps: [onCall(0), second] })).toMatchObject({
+    steps: [{}, { afterMinutes: 10, policyId: other, targetUserIds: [] }],
+  });
+});
