@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { invoke, topicKey } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ShowMore } from '#console/components/lists/load_more.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { named } from '#console/components/text/name.tsx';
@@ -38,7 +39,7 @@ export function Deliveries({ place, onClose }: { readonly place: Place; readonly
         ? WAITING_MS
         : false,
   });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  const { data, error, refetch } = query;
   const deliveries = data?.pages.flatMap((page) => page.deliveries);
   return (
     <Dialog onClose={onClose} title={named`Deliveries to ${name}`} isWide>
@@ -49,11 +50,7 @@ export function Deliveries({ place, onClose }: { readonly place: Place; readonly
         {deliveries?.map((delivery) => (
           <Delivery key={delivery.deliveryId} delivery={delivery} isOn={place.isOn} />
         ))}
-        {hasNextPage && (
-          <Button variant="default" onClick={() => void fetchNextPage()} loading={isFetchingNextPage}>
-            Show earlier ones
-          </Button>
-        )}
+        <ShowMore list={query}>Show earlier ones</ShowMore>
       </Stack>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ShowMore } from '#console/components/lists/load_more.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
@@ -272,10 +273,11 @@ const PAGE = 10;
 /** Card of the incidents that a rule has opened: open ones first, then the newest. */
 function RuleIncidents({ ruleId }: { readonly ruleId: string }) {
   const { orgId } = useOrganization().org;
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = useInfiniteQuery({
     ...incidentSearchQuery(orgId, { ruleId, limit: PAGE }),
     placeholderData: keepPreviousData,
   });
+  const { data, error } = list;
   if (error !== null && data === undefined)
     return <ErrorAlert error={error} title="Its incidents could not be loaded" />;
   const incidents = data?.pages.flatMap((page) => page.incidents) ?? [];
@@ -307,11 +309,7 @@ function RuleIncidents({ ruleId }: { readonly ruleId: string }) {
       {data !== undefined && incidents.length === 0 && (
         <p className={`${classes.service} dimmed small`}>It has opened none.</p>
       )}
-      {hasNextPage && (
-        <Button variant="default" mt="xs" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore list={list} />
     </Card>
   );
 }

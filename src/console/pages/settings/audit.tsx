@@ -16,6 +16,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { Status } from '#console/components/status.tsx';
+import { ShowMore } from '#console/components/lists/load_more.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { DayField } from '#console/components/forms/time_field.tsx';
@@ -88,7 +89,7 @@ function AuditLog() {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
   const [opened, setOpened] = useState<AuditEntry | null>(null);
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = useInfiniteQuery({
     queryKey: [...topicKey(orgId, 'settings'), 'list_audit_log', filter],
     queryFn: ({ pageParam, signal }) => {
       const cursor = pageParam === null ? {} : { cursor: pageParam };
@@ -97,6 +98,7 @@ function AuditLog() {
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
+  const { data, error, refetch } = list;
   const entries = data?.pages.flatMap((page) => page.entries);
   const names = new Map(data?.pages.flatMap((page) => Object.entries(page.names)));
   const nameOf: NameOf = (id) => names.get(id);
@@ -116,13 +118,7 @@ function AuditLog() {
           keyOf={({ auditId }) => auditId}
         />
       )}
-      {hasNextPage && (
-        <div className={classes.more}>
-          <Button variant="default" onClick={() => void fetchNextPage()} loading={isFetchingNextPage}>
-            Show older entries
-          </Button>
-        </div>
-      )}
+      <ShowMore list={list}>Show older entries</ShowMore>
       {opened !== null && <AuditDetails entry={opened} nameOf={nameOf} onClose={() => setOpened(null)} />}
     </>
   );
