@@ -16,12 +16,12 @@ import { AppError } from '#kernel/errors.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
-import { ExceptionWriter, type GroupedEvent } from '#modules/exceptions/store/exception_writer.ts';
+import type { GroupedEvent } from '#modules/exceptions/store/exception_writer.ts';
 import { storesOf } from '#modules/stores.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { fileWorld } from '#test/kit/world.ts';
+import { groupingRuntime } from '#test/modules/exceptions/grouping_runtime.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 
@@ -33,18 +33,7 @@ let serviceId: Id<'service'>;
 beforeEach(async () => {
   ({ serviceId } = await w.given.service());
   messages = [];
-  runtime = {
-    db: w.context.db,
-    eventCipher: CIPHER,
-    clock: w.clock,
-    log: w.context.log,
-    onOutbox: () => {},
-    sourceMaps: w.context.actions.sourceMaps,
-    exceptionWriter: new ExceptionWriter(w.context.clickhouse),
-    exceptions: new ExceptionReader(w.context.clickhouse),
-    newGroupsPerMinute: Infinity,
-    onNewOrRegressed: async (_unit, groups) => void messages.push(...groups),
-  };
+  runtime = groupingRuntime(w, CIPHER, async (_unit, groups) => void messages.push(...groups));
 });
 
 async function event(message: string, extra: object = {}): Promise<SentEvent> {
@@ -87,16 +76,10 @@ test('events find their groups, and each new group opens incidents once', async 
   const [first, second] = [await event('out of beans'), await event('out of milk')];
   await run([first, second, await event('out of beans')]);
   expect(await counts()).toEqual({ 'out of beans': 2, 'out of milk': 1 });
+  const told = { orgId: w.orgId, serviceId, outcome: 'new' };
   expect(messages).toMatchObject([
-    {
-      orgId: w.orgId,
-      serviceId,
-      outcome: 'new',
-      title: 'out of beans',
-      eventId: first.context.eventId,
-      level: 'error',
-    },
-    { orgId: w.orgId, serviceId, outcome: 'new', title: 'out of milk', eventId: second.context.eventId },
+    { ...told, title: 'out of beans', eventId: first.context.eventId, level: 'error' },
+    { ...told, title: 'out of milk', eventId: second.context.eventId },
   ]);
 });
 

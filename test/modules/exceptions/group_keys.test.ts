@@ -15,11 +15,10 @@ import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { groupAndStore } from '#modules/exceptions/group_and_store.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
-import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { fileWorld } from '#test/kit/world.ts';
+import { groupingRuntime } from '#test/modules/exceptions/grouping_runtime.ts';
 
 const w = await fileWorld();
 
@@ -29,18 +28,8 @@ let runtime: GroupingRuntime;
 beforeEach(async () => {
   ({ serviceId } = await w.given.service());
   opened = [];
-  runtime = {
-    db: w.context.db,
-    eventCipher: createCipher('a secret that is long enough'),
-    clock: w.clock,
-    log: w.context.log,
-    sourceMaps: w.context.actions.sourceMaps,
-    onOutbox: () => {},
-    exceptionWriter: new ExceptionWriter(w.context.clickhouse),
-    exceptions: new ExceptionReader(w.context.clickhouse),
-    newGroupsPerMinute: Infinity,
-    onNewOrRegressed: async (_unit, groups) => void opened.push(...groups.map(({ title }) => title)),
-  };
+  const cipher = createCipher('a secret that is long enough');
+  runtime = groupingRuntime(w, cipher, async (_unit, groups) => void opened.push(...groups.map(({ title }) => title)));
 });
 
 const arrive = (...events: readonly ExceptionEvent[]) =>

@@ -11,11 +11,10 @@ import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
-import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { fileWorld } from '#test/kit/world.ts';
+import { groupingRuntime } from '#test/modules/exceptions/grouping_runtime.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 
@@ -31,18 +30,7 @@ async function handle(serviceId: Id<'service'>, ...events: readonly object[]): P
     const { events: sent } = await decodeSentryRequest(request, async (bytes) => bytes);
     accepted.push({ orgId: w.orgId, serviceId, sent: sent[0]! });
   }
-  const runtime = {
-    db: w.context.db,
-    eventCipher: CIPHER,
-    clock: w.clock,
-    log: silentLog,
-    onOutbox: () => {},
-    sourceMaps: w.context.actions.sourceMaps,
-    exceptionWriter: new ExceptionWriter(w.context.clickhouse),
-    exceptions: new ExceptionReader(w.context.clickhouse),
-    newGroupsPerMinute: Infinity,
-    onNewOrRegressed: async () => {},
-  };
+  const runtime = groupingRuntime(w, CIPHER, async () => {});
   await groupJobs(runtime)(packEvents(accepted, CIPHER), { jobId: '1', attempt: 1, log: silentLog });
 }
 
