@@ -153,7 +153,7 @@ export function RuleList() {
           onDelete={setDeleted}
         />
       )}
-      <LoadMore list={list} />
+      <LoadMore list={{ ...list, error }} />
       {maintained !== null && (
         <Maintenance
           isNew={maintained === 'new'}
