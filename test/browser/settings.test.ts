@@ -90,6 +90,8 @@ inBrowser('the settings', () => {
     const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
     await h.expectOk('update_service', { serviceId, environment: 'production' });
     const { page } = await h.visitor({ path: '/settings/audit' });
+    // Only what the log holds is offered.
+    await page.getByRole('button', { name: 'Edit a service: show what changed' }).waitFor();
     await page.getByRole('combobox', { name: 'Action' }).fill('Edit a service');
     await page.keyboard.press('Enter');
     await page.waitForURL(/action=update_service/);
