@@ -164,7 +164,7 @@ async function deleteRule({ page, dialog, own, open, button, press, sees, isClos
   await isClosed();
 }
 
-async function planMaintenance({ dialog, own, open, button, press, write, pick, isClosed }: ConsoleUse) {
+async function planMaintenance({ page, dialog, own, open, button, press, write, pick, isClosed }: ConsoleUse) {
   await open('rules', 'Rules');
   await press(button('Maintenance'));
   await press(button('New maintenance', dialog));
@@ -178,6 +178,7 @@ async function planMaintenance({ dialog, own, open, button, press, write, pick, 
   await press(button('Save', dialog));
   const edited = dialog.getByRole('listitem').filter({ hasText: own('Longer upgrade') });
   await press(edited.getByRole('button', { name: /^(?:End|Delete)/ }));
+  await press(page.getByRole('dialog', { name: /\?$/ }).getByRole('button', { name: /^(?:End|Delete)/ }));
   await edited.getByRole('button', { name: 'Edit' }).waitFor({ state: 'detached' });
   await press(button('Close', dialog));
   await isClosed();

@@ -11,7 +11,7 @@ const listeners = new Map<string, Listener>();
 let tabs: readonly string[] = [];
 /** Status by which the server says whether somebody is signed in; null is no answer. */
 let session: number | null = null;
-/** Where presses on the notification led: a new window, or a tab that was open. */
+/** Addresses that presses on the notification led to, in a new window or a tab that was open. */
 let led: string[] = [];
 
 beforeAll(async () => {
