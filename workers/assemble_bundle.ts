@@ -1,20 +1,14 @@
 import { inTurn } from '#modules/releases/decide/source_maps/upload_turns.ts';
 import { assembleBundle as contract } from '#storage/queue/jobs.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import { Temporal } from '#kernel/time.ts';
 import { type Assembler, assembleBundle, type AssemblyRuntime } from '#modules/releases/source_maps/assemble_bundle.ts';
 import { AssemblyThread } from '#modules/releases/source_maps/assembly_thread.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
+import { takeLease, whileHolding } from '#storage/postgres/held_lease.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
-/**
- * Duration of the lease: another worker may read the uploads of an organization this long after the one that reads them
- * has died.
- */
-const HOLD = Temporal.Duration.from({ seconds: 9 });
-const EXTEND_MS = 3_000;
 /** Interval at which to check again while another process reads uploads of the same organization. */
 const LOOK_AGAIN_MS = 500;
 
@@ -72,24 +66,13 @@ async function assembleNext(
 }
 
 /** Does the work unless another holds the uploads of this organization; whether it did. */
-async function holding(
-  { db, clock, log }: AssemblyRuntime,
-  orgId: Id<'org'>,
-  work: () => Promise<void>,
-): Promise<boolean> {
-  const leases = new LeaseStore(db.session());
-  const [name, holder, now] = [`uploads ${orgId}`, newId('job'), clock.now()];
-  if (!(await leases.take(name, holder, { now, notSince: now, heldUntil: now.add(HOLD) }))) return false;
-  const extending = setInterval(() => {
-    leases.extend(name, holder, clock.now().add(HOLD)).catch((error: unknown) => {
-      log.warn({ work: name, err: error }, 'failed to renew the lease');
-    });
-  }, EXTEND_MS);
+async function holding(runtime: AssemblyRuntime, orgId: Id<'org'>, work: () => Promise<void>): Promise<boolean> {
+  const lease = { name: `uploads ${orgId}`, holder: newId('job') };
+  if (!(await takeLease(runtime, lease))) return false;
   try {
-    await work();
+    await whileHolding(runtime, lease, work);
     return true;
   } finally {
-    clearInterval(extending);
-    await leases.drop(name, holder);
+    await new LeaseStore(runtime.db.session()).drop(lease.name, lease.holder);
   }
 }

@@ -4,8 +4,9 @@ import type { Foundation } from '#entry/foundation.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Clock, Temporal } from '#kernel/time.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { takeLease, whileHolding } from '#storage/postgres/held_lease.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
 import type { ProbedStores } from '#workers/probes.ts';
@@ -98,12 +99,6 @@ interface PeriodicRuntime {
   readonly sharing: Pick<RoleMembership, 'isLeader'>;
 }
 
-/**
- * Duration of a lease: a process that dies loses its leases after this time; one that lives renews them three times as
- * often.
- */
-const HOLD = Temporal.Duration.from({ seconds: 9 });
-const EXTEND_MS = 3_000;
 const CHECK_MS = 1_000;
 /** Works of equal periods are due at once; begun at once, each would open a connection that is idle afterwards. */
 const APART_MS = 40;
@@ -158,11 +153,10 @@ function notSince({ everySeconds }: Periodic, now: Temporal.Instant): Temporal.I
  */
 async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void> {
   const { db, clock, log, holder } = runtime;
-  const leases = new LeaseStore(db.session());
+  const lease = { name: work.name, holder };
   const now = clock.now();
-  const times = { now, notSince: notSince(work, now), heldUntil: now.add(HOLD) };
   try {
-    if (!(await leases.take(work.name, holder, times))) return;
+    if (!(await takeLease(runtime, lease, notSince(work, now)))) return;
   } catch (error) {
     log.warn({ work: work.name, err: messageOf(error) }, 'failed to take the lease');
     return;
@@ -170,29 +164,13 @@ async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void>
   const startedAt = performance.now();
   let doneAt: Temporal.Instant | null = null;
   try {
-    await whileHolding(runtime, work.name, () => work.run());
+    await whileHolding(runtime, lease, () => work.run());
     doneAt = now;
   } catch (error) {
     log.error({ work: work.name, err: error }, 'periodic work failed and will be tried again');
   }
   log.debug({ work: work.name, elapsedMs: Math.round(performance.now() - startedAt) }, 'periodic work finished');
-  await leases.release(work.name, holder, doneAt).catch((error: unknown) => {
+  await new LeaseStore(db.session()).release(work.name, holder, doneAt).catch((error: unknown) => {
     log.warn({ work: work.name, err: messageOf(error) }, 'failed to release the lease');
   });
-}
-
-/** Renews the lease while the work runs. If it is lost nevertheless, no harm is done: all work runs safely twice. */
-async function whileHolding(runtime: PeriodicRuntime, name: string, run: () => Promise<void>): Promise<void> {
-  const { db, clock, log, holder } = runtime;
-  const extend = (): void => {
-    new LeaseStore(db.session()).extend(name, holder, clock.now().add(HOLD)).catch((error: unknown) => {
-      log.warn({ work: name, err: messageOf(error) }, 'failed to renew the lease');
-    });
-  };
-  const extending = setInterval(extend, EXTEND_MS);
-  try {
-    await run();
-  } finally {
-    clearInterval(extending);
-  }
 }

@@ -47,7 +47,7 @@ import { notifyOfUnreadableRows } from '#modules/unreadable_rows/notify_owners.t
 import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
+import { ExpiredRows, REMOVING_EXPIRED } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { type DurableJobHandler, runDurableJobs } from '#storage/queue/durable_job_runner.ts';
@@ -251,7 +251,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'end_publications', everySeconds: 5, run: async () => void (await endPublications(runtime)) },
       { name: 'reopen_snoozed', everySeconds: 10, run: () => reopenSnoozed(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikeBaseline(runtime) },
-      { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
+      { name: REMOVING_EXPIRED, everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
       { name: 'retry_quarantined', everySeconds: 300, run: () => retryQuarantined(grouping) },
       { name: 'fetch_holiday_calendars', everySeconds: 10, run: () => fetchHolidayCalendars(runtime) },

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
@@ -9,28 +10,33 @@ import { checkFolder } from '#entry/transfer/check_folder.ts';
 import { type ArrivingRows, deleteEvents, importEvents, importRows } from '#entry/transfer/import_rows.ts';
 import { faultText, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import { MovedIds } from '#entry/transfer/moved_ids.ts';
-import { EXPORT_FORMAT, type ExportManifest, MANIFEST_FILE } from '#entry/transfer/organization_tables.ts';
+import { EVENT_FILES, EXPORT_FORMAT, type ExportManifest, MANIFEST_FILE } from '#entry/transfer/organization_tables.ts';
 import { readTableColumns } from '#entry/transfer/check_row.ts';
 import { AppError } from '#kernel/errors.ts';
-import { asId, type Id } from '#kernel/ids.ts';
+import { asId, type Id, idOfUuid, newId, uuidOf } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { systemClock } from '#kernel/time.ts';
 import { mayBeOfStranger, unprovenText } from '#modules/accounts/unproven_account.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { inUnitOfWork, storesOf } from '#modules/stores.ts';
-import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { REMOVING_EXPIRED } from '#storage/clickhouse/expired_rows.ts';
+import { readRows } from '#storage/clickhouse/read_rows.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
+import { takeLease, whileHolding } from '#storage/postgres/held_lease.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
 
 interface ImportSummary {
   readonly organizationId: string;
   readonly organizationName: string;
-  /** Number of ids that were taken and replaced, including users with an account here. */
+  /** Number of ids that were taken and replaced, including users with an account here, and services with events here. */
   readonly movedIds: number;
   readonly services: number;
 }
 
 const WRITE_MS_MAX = 3_600_000;
 const LOOKED_UP = 2_000;
+const LOOK_AGAIN_MS = 500;
 
 /**
  * Imports an exported organization into this installation, in one transaction: all of it, or nothing. The folder may be
@@ -47,7 +53,7 @@ export async function importOrganization(
   const db = await openDatabase({ url: directUrlOf(config), poolMax: 2 });
   const clickhouse = openClickHouse(config, WRITE_MS_MAX);
   try {
-    const checked = await readFolder(db, folder);
+    const checked = await readFolder(db, clickhouse, folder);
     const { manifest, ids, services: made } = checked;
     if (ids.to(manifest.organizationId) !== manifest.organizationId && !asCopy) {
       throw new AppError(
@@ -57,8 +63,10 @@ export async function importOrganization(
     }
     await rehearse(db, checked);
     try {
-      await importEvents(clickhouse, folder, ids);
-      await commitRows(db, config, checked);
+      await whileNothingExpires(db, async () => {
+        await importEvents(clickhouse, folder, ids);
+        await commitRows(db, config, checked);
+      });
     } catch (error) {
       // Another import of the same folder may have committed, or this one, if its answer was lost: theirs stay.
       const gone = await storesOf(db.session())
@@ -84,14 +92,30 @@ interface CheckedFolder extends ArrivingRows {
 }
 
 /** Reads and checks the whole folder. Throws `invalid_input` with file and line of what no export can contain. */
-export async function readFolder(db: Database, folder: string): Promise<CheckedFolder> {
+export async function readFolder(db: Database, clickhouse: ClickHouseClient, folder: string): Promise<CheckedFolder> {
   const manifest = readManifest(folder);
   const ids = new MovedIds();
   const columns = await readTableColumns((text) => db.sql.rows(text));
   await checkFolder({ folder, manifest, columns }, ids);
   await moveTakenIds(db, folder, ids);
+  await moveServicesWithEvents(clickhouse, ids);
   const services = [...ids.own].filter((id) => id.startsWith('service_')).map((id) => asId('service', ids.to(id)));
   return { folder, manifest, ids, columns, orgId: manifest.organizationId, services };
+}
+
+/**
+ * Does the work while no worker removes expired rows: it drops what is older than the retention of every service that it
+ * knows, and services of an import that has not committed are not among them.
+ */
+async function whileNothingExpires(db: Database, work: () => Promise<void>): Promise<void> {
+  const runtime = { db, clock: systemClock, log: { warn() {} } };
+  const lease = { name: REMOVING_EXPIRED, holder: newId('job') };
+  while (!(await takeLease(runtime, lease))) await delay(LOOK_AGAIN_MS);
+  try {
+    await whileHolding(runtime, lease, work);
+  } finally {
+    await new LeaseStore(db.session()).release(lease.name, lease.holder, null);
+  }
 }
 
 /** Inserts all rows and rolls back, because points and events are written only if every row fits. */
@@ -154,6 +178,17 @@ async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promis
       const taken = await db.sql.rows<{ id: string }>(`select id from ${table} where id = any ($1)`, [wanted]);
       for (const { id } of taken) if (!stays.has(id)) ids.move(id);
     }
+  }
+}
+
+/** Replaces ids of services of which there are points or events here: an import that was killed has left them. */
+async function moveServicesWithEvents(clickhouse: ClickHouseClient, ids: MovedIds): Promise<void> {
+  const services = [...ids.own].filter((id) => id.startsWith('service_') && ids.to(id) === id);
+  if (services.length === 0) return;
+  for (const table of Object.keys(EVENT_FILES)) {
+    const query = `SELECT DISTINCT service_id FROM ${table} WHERE service_id IN {services:Array(UUID)}`;
+    const parameters = { services: services.map((id) => uuidOf(asId('service', id))) };
+    for (const [uuid] of await readRows<[string]>(clickhouse, query, parameters)) ids.move(idOfUuid('service', uuid));
   }
 }
 

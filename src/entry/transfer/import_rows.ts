@@ -55,7 +55,7 @@ export async function importRows(
 
 const ENDED = 'imported';
 
-/** Returns the row as it is inserted; null if it exists here already: somebody with an account. */
+/** Returns the row as it is inserted; null for somebody with an account here, and for what goes on elsewhere. */
 function adapted(table: string, row: Row, ids: MovedIds, now: Temporal.Instant): Row | null {
   switch (table) {
     case 'users':
@@ -71,6 +71,11 @@ function adapted(table: string, row: Row, ids: MovedIds, now: Temporal.Instant):
       return ['queued', 'sending'].includes(String(row['status']))
         ? { ...row, status: 'cancelled', reason: ENDED, due_at: null, lease_until: null }
         : row;
+    case 'monitors':
+      // Its job reports to the other installation until it is told of this one: the first report here begins anew.
+      return { ...row, next_due_at: null, overdue_from: null };
+    case 'monitor_runs':
+      return row['status'] === 'in_progress' ? null : row;
     case 'proposals':
       // Its agent stays behind.
       return row['status'] === 'proposed' ? { ...row, expires_at: toTimestamp(now) } : row;

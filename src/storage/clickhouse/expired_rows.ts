@@ -41,6 +41,9 @@ export async function deleteRows(
   });
 }
 
+/** Name of the lease under which expired rows are removed: who holds it keeps them. */
+export const REMOVING_EXPIRED = 'enforce_retention';
+
 /** Services with the same retention. */
 export interface RetentionTier {
   readonly days: number;

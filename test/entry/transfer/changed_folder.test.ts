@@ -67,7 +67,7 @@ async function attempt({ w, folder, rows }: Setting): Promise<{ refusal: string 
   const undone = new Error('undone');
   let after: unknown = null;
   try {
-    const checked = await readFolder(w.context.db, folder);
+    const checked = await readFolder(w.context.db, w.context.clickhouse, folder);
     await w.context.db.transaction(async (session) => {
       await importRows(session, checked, w.clock.now());
       after = await othersOf(session, w, checked.ids.to(String(rows['organizations']?.['id'])));

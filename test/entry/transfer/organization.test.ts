@@ -7,6 +7,8 @@ import { expect, test } from 'vitest';
 
 import { exportOrganization } from '#entry/transfer/export_organization.ts';
 import { importOrganization } from '#entry/transfer/import_organization.ts';
+import { importEvents } from '#entry/transfer/import_rows.ts';
+import { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { NOT_EXPORTED, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
@@ -65,12 +67,14 @@ async function addWhatHasIds(w: StaffedWorld, serviceId: Id<'service'>): Promise
   const monitorId = newId('monitor');
   const limits = 'margin_minutes, runtime_minutes, failure_threshold, recovery_threshold';
   await insert(
-    `monitors (id, org_id, service_id, slug, environment, ${limits}, created_at, updated_at)`,
-    `'${monitorId}', $1, $2, 'nightly', 'production', 1, 30, 1, 1, now(), now()`,
+    `monitors (id, org_id, service_id, slug, environment, ${limits}, next_due_at, overdue_from, created_at, updated_at)`,
+    `'${monitorId}', $1, $2, 'nightly', 'production', 1, 30, 1, 1, now(), now(), now(), now()`,
   );
-  await sql.run(`insert into monitor_runs (monitor_id, run_id, status, started_at) values ($1, 'one', 'ok', now())`, [
-    monitorId,
-  ]);
+  await sql.run(
+    `insert into monitor_runs (monitor_id, run_id, status, started_at, timeout_at)
+     values ($1, 'one', 'ok', now(), null), ($1, 'another', 'in_progress', now(), now())`,
+    [monitorId],
+  );
   await insert(
     'deploys (id, org_id, service_id, release, environment, finished_at, created_at)',
     `'${newId('deploy')}', $1, $2, 'v1', 'production', now(), now()`,
@@ -146,6 +150,14 @@ test('an organization gives the same answers in another installation, whose own 
   for (const [index, rows] of before.entries()) expect(after[index]).toEqual(expect.arrayContaining(rows as unknown[]));
   // The other installation pages for what is open until it is stopped.
   expect(await to.context.db.sql.rows(`select state, reason from incident_steps where state = 'pending'`)).toEqual([]);
+  // Its job still reports there: nothing is missed here, and no run takes too long.
+  expect(await to.context.db.sql.rows('select next_due_at, overdue_from from monitors')).toEqual([
+    { next_due_at: null, overdue_from: null },
+  ]);
+  expect(await to.context.db.sql.rows('select status from monitor_runs')).toEqual([{ status: 'ok' }]);
+  // No worker removed anything meanwhile.
+  const held = `select done_at from leases where name = 'enforce_retention'`;
+  expect(await to.context.db.sql.rows(held)).toEqual([{ done_at: null }]);
   // Incidents that are opened here continue from their numbers.
   const last = `select last::int from incident_numbers where org_id = '${from.orgId}'`;
   expect(await to.context.db.sql.rows(last)).toEqual([{ last: 3 }]);
@@ -187,6 +199,25 @@ function unzipped(archive: Buffer): Map<string, string> {
   }
   return files;
 }
+
+test('what an import that was killed has left counts for nothing', async () => {
+  const folder = path.join(makeFolder(), 'export');
+  await exportOrganization(from.context.config, from.orgId, folder);
+  const to = await anotherInstallation();
+  await importEvents(to.context.clickhouse, folder, new MovedIds());
+  const made = await importOrganization(to.context.config, folder, { asCopy: false });
+  expect(made).toMatchObject({ organizationId: from.orgId, movedIds: 1 });
+  const key = await to.given.apiKey({ orgId: from.orgId });
+  const { services } = await to.expectOk('list_services', {}, { key });
+  const { serviceId } = services.find(({ name }: { name: string }) => name === 'shop');
+  expect(serviceId).not.toBe(filled.serviceId);
+  const query = { serviceId, metricName: 'cpu', aggregation: 'sum', windowMinutes: 60 };
+  const [there, here] = await Promise.all([
+    from.expectOk('query_metric', { ...query, serviceId: filled.serviceId }),
+    to.expectOk('query_metric', query, { key }),
+  ]);
+  expect(here.points).toEqual(there.points);
+});
 
 test('of two imports at the same time one succeeds, and keeps what happened', async () => {
   const folder = path.join(makeFolder(), 'export');
