@@ -1,7 +1,7 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { Shift } from '#modules/schedules/decide/layered_shifts.ts';
+import { ownShifts, type Shift } from '#modules/schedules/decide/layered_shifts.ts';
 import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
@@ -129,42 +129,40 @@ export async function remindOfShifts(runtime: UnitOfWorkRuntime, doneAt: Tempora
         at: now,
         limit: SHIFTS_AHEAD_MAX,
       };
-      const { schedules: ahead } = await onCall.overTime(orgId, ofOrganization, range);
-      const beginning = ahead.flatMap(({ schedule, shifts }) =>
-        beginningBetween(shifts, from, to).map((shift) => ({ ...shift, schedule })),
+      const { schedules: ahead, people } = await onCall.overTime(orgId, ofOrganization, range);
+      const beginning = ahead.flatMap(({ schedule, layered, shifts }) =>
+        beginningBetween(shifts, from, to).flatMap(({ userId, since: begins }) => {
+          // All the time without a break, whichever layers name the person in it.
+          const [time] = ownShifts(layered, { userId, from: begins, limit: 1 }, (id) => people.has(id));
+          return time !== undefined && lastsFor(time, SHORTEST_HOURS) ? [{ schedule, userId, begins, time }] : [];
+        }),
       );
       if (beginning.length === 0) continue;
       await inUnitOfWork(runtime, async ({ enqueue }) => {
-        for (const { schedule, userIds, since: begins, until } of beginning) {
-          for (const userId of userIds) {
-            const changes = [
-              {
-                scheduleId: schedule.id,
-                isOnCall: true,
-                since: toTimestamp(begins),
-                until: toTimestamp(until ?? FAR_FUTURE),
-              },
-            ];
-            const changeId = `begins.${schedule.id}.${begins.epochMilliseconds}`;
-            const notice = { orgId, userId, byUserId: null, changes, changeId, isReminder: true as const };
-            enqueue(sendDutyNotice, { ...notice, byPush: true });
-            if (lastsFor({ since: begins, until }, MAILED_HOURS)) enqueue(sendDutyNotice, notice);
-          }
+        for (const { schedule, userId, begins, time } of beginning) {
+          const until = toTimestamp(time.until ?? FAR_FUTURE);
+          const changes = [{ scheduleId: schedule.id, isOnCall: true, since: toTimestamp(begins), until }];
+          const changeId = `begins.${schedule.id}.${begins.epochMilliseconds}`;
+          const notice = { orgId, userId, byUserId: null, changes, changeId, isReminder: true as const };
+          enqueue(sendDutyNotice, { ...notice, byPush: true });
+          if (lastsFor(time, MAILED_HOURS)) enqueue(sendDutyNotice, notice);
         }
       });
     }
   }
 }
 
-/** Returns the shifts that begin in `(from, to]` and last for some hours, with the people who were not on call right before. */
-function beginningBetween(shifts: readonly Shift[], from: Temporal.Instant, to: Temporal.Instant): Shift[] {
-  return shifts.flatMap((shift, place) => {
-    const { since, userIds } = shift;
-    if (isAtOrBefore(since, from) || !isAtOrBefore(since, to) || !lastsFor(shift, SHORTEST_HOURS)) return [];
+/** Returns who is on call from a time in `(from, to]` on and was not right before. */
+function beginningBetween(
+  shifts: readonly Shift[],
+  from: Temporal.Instant,
+  to: Temporal.Instant,
+): { readonly userId: Id<'user'>; readonly since: Temporal.Instant }[] {
+  return shifts.flatMap(({ since, userIds }, place) => {
+    if (isAtOrBefore(since, from) || !isAtOrBefore(since, to)) return [];
     const before = shifts[place - 1];
     const earlier = before?.until?.equals(since) === true ? before.userIds : [];
-    const others = userIds.filter((userId) => !earlier.includes(userId));
-    return others.length === 0 ? [] : [{ ...shift, userIds: others }];
+    return userIds.filter((userId) => !earlier.includes(userId)).map((userId) => ({ userId, since }));
   });
 }
 

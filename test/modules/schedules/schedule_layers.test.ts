@@ -135,6 +135,16 @@ test('a start that the clocks skip keeps its time of the day in its own zone, an
   expect(await handOver('America/New_York', '2026-03-29T01:30:00Z')).toBe('2026-04-02T01:30:00.000Z');
 });
 
+test('a new zone moves the local time of hand-overs of every layer, which stay where they are', async () => {
+  const { w, bram, cleo, scheduleId, change, readAt, run, rotation, turnsOf } = await givenSchedule();
+  const upper = { name: 'Above', rotation: { every: 1, unit: 'days' }, turns: turnsOf([bram], [cleo]) };
+  const layers = [rotation, { ...upper, startsAt: '2026-03-29T02:30' }];
+  await run(setScheduleLayers, { ...change, readAt, layers });
+  await w.expectOk('update_schedule', { scheduleId, timezone: 'America/New_York' });
+  const { schedules } = await run(getOnCallTimeline, { from: '2026-04-01T12:00:00Z', to: '2026-04-02T12:00:00Z' });
+  expect(schedules[0].shifts[1].since).toBe('2026-04-02T01:30:00.000Z');
+});
+
 test('the present turn stays when people and the length of turns change, unless that is asked for', async () => {
   const { w, teamId, anna, bram, cleo, change, readAt, run, rotation, turnsOf } = await givenSchedule();
   const daily = { ...rotation, rotation: { every: 1, unit: 'days' }, turns: turnsOf([cleo], [bram], [anna]) };
@@ -159,6 +169,9 @@ test('the present turn stays when people and the length of turns change, unless 
   });
   const { schedules } = await run(getOnCallTimeline, { from: preview.from, to: preview.to });
   expect(schedules[0].shifts).toEqual(preview.shifts);
+  const { scheduleId, rotationType, rotationConfig } = saved;
+  const sameAgain = await w.expectOk('update_schedule', { scheduleId, rotationType, rotationConfig });
+  expect([sameAgain.updatedAt, sameAgain.layers]).toEqual([saved.updatedAt, saved.layers]);
   await expect(run(setScheduleLayers, asked)).rejects.toMatchObject({ code: 'conflict' });
   await run(setScheduleLayers, { ...asked, readAt: saved.updatedAt });
 });

@@ -167,4 +167,16 @@ describe('by push', () => {
     expect(await mailed()).toMatchObject([{ to: [bram.email], subject: '[Tocsin] You are on call soon: Primary' }]);
     expect(await mailed()).toEqual([]);
   });
+
+  test('a shift of several pieces is reminded of as a whole', async () => {
+    // Before and behind the first two hours of Bram's week, in which an override names him as well.
+    const window = { startAt: '2026-03-09T09:00', endAt: '2026-03-09T11:00' };
+    await w.expectOk('create_schedule_override', { scheduleId, userId: bram.userId, ...window });
+    await mailed();
+    w.clock.set('2026-03-09T07:20:00Z');
+    await remindOfShifts(w.runtime, w.clock.now().subtract({ minutes: 25 }));
+    expect(await mailed()).toMatchObject([
+      { to: [bram.email], sentences: [expect.stringContaining('09:00 until Mon, 16 Mar 2026, 09:00')] },
+    ]);
+  });
 });

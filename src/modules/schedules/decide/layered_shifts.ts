@@ -66,7 +66,7 @@ interface Stretch {
 
 /**
  * Limit on the pieces that are joined to one shift, or passed over in search of one. A time without any change is taken
- * for endless after so many: for example, where hours and turns never meet.
+ * for endless after so many: for example, where hours and turns never meet, or where all layers name the same person.
  */
 const PIECES_MAX = 2_000;
 
@@ -119,7 +119,7 @@ export function onCallOfSchedule(schedule: LayeredSchedule, now: Instant, isPres
   const current = find(now.epochMilliseconds, true);
   const shift = current.layer < 0 ? null : toShift(current, schedule.layers);
   let last = current;
-  while (last.until < NEVER_MS) {
+  for (let count = 0; last.until < NEVER_MS && count < PIECES_MAX; count += 1) {
     const following = find(last.until, false);
     const goesOn = keyOfPeople(last.userIds) === keyOfPeople(following.userIds);
     if (following.layer >= 0 && !goesOn) {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
@@ -48,11 +50,14 @@ export const updateSchedule = defineAction({
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
     makeReadable(schedule);
     const before = toScheduleView(schedule);
-    if (rotationType !== undefined || rotationConfig !== undefined) changeRotation(schedule);
+    const rotation = {
+      rotationType: rotationType ?? schedule.rotationType,
+      rotationConfig:
+        rotationConfig === undefined ? schedule.rotationConfig : await toRotationConfig(rotationConfig, context),
+    };
+    if (!isSameRotation(schedule, rotation)) changeRotation(schedule, rotation);
     if (name !== undefined) schedule.name = name;
-    if (zone !== undefined && zone !== schedule.timezone) Object.assign(schedule, { timezone: zone, startWall: null });
-    if (rotationType !== undefined) schedule.rotationType = rotationType;
-    if (rotationConfig !== undefined) schedule.rotationConfig = await toRotationConfig(rotationConfig, context);
+    if (zone !== undefined && zone !== schedule.timezone) changeZone(schedule, zone);
     await stores.schedules.save(schedule, now);
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after });
@@ -60,14 +65,31 @@ export const updateSchedule = defineAction({
   },
 });
 
-/** Makes way for another rotation, or throws if the first layer says more than a rotation can. */
-function changeRotation(schedule: ScheduleRow): void {
-  const [first, ...others] = schedule.layers ?? [];
-  if (first === undefined) return;
+type RotationColumns = Pick<ScheduleRow, 'rotationType' | 'rotationConfig'>;
+
+/** Whether these say the same rotation: sent again as it is, it ends no turn that was kept. */
+function isSameRotation(a: RotationColumns, b: RotationColumns): boolean {
+  const [before, after] = [a, b].map(({ rotationType, rotationConfig: { userIds, shiftHours } }) => [
+    rotationType,
+    shiftHours,
+    ...userIds,
+  ]);
+  return isDeepStrictEqual(before, after);
+}
+
+/** Replaces the rotation, or throws if the first layer says more than a rotation can. */
+function changeRotation(schedule: ScheduleRow, rotation: RotationColumns): void {
   if (isBeyondRotation(schedule.layers)) {
     const message =
       'the first layer of this schedule has turns of several people, of nobody or of months, which rotationConfig cannot say; change it in the console under Layers';
     throw new AppError('conflict', message);
   }
-  schedule.layers = [{ ...first, carried: null }, ...others];
+  const [first, ...others] = schedule.layers ?? [];
+  Object.assign(schedule, rotation, first && { layers: [{ ...first, carried: null }, ...others] });
+}
+
+/** Moves the local times of all hand-overs, which keep their instants: none of them is one that the clocks skip. */
+function changeZone(schedule: ScheduleRow, timezone: string): void {
+  const layers = schedule.layers?.map((layer) => (layer.startWall == null ? layer : { ...layer, startWall: null }));
+  Object.assign(schedule, { timezone, startWall: null, layers: layers ?? null });
 }

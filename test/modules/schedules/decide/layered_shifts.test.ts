@@ -10,6 +10,7 @@ import {
 } from '#modules/schedules/decide/layered_shifts.ts';
 import { asId } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, Temporal, toTimestamp } from '#kernel/time.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
 import type { Layer } from '#modules/schedules/decide/layer.ts';
 import { sweep } from '#test/kit/properties.ts';
 import { type Found, walker } from '#test/modules/schedules/decide/layer_walk.ts';
@@ -66,6 +67,31 @@ test('a layer speaks until it ends, and the one below goes on, though it names t
     { layerId: 'upper', userIds: ['lower'], since: lower.startsAt, until: endsAt },
     { layerId: 'lower', userIds: ['lower'], since: endsAt, until: null },
   ]);
+});
+
+test('nobody follows, as is clear soon, where layers take turns that all name the same person', () => {
+  const now = Temporal.Instant.from('2026-03-02T12:00:00Z');
+  const lower = layerOf('lower', {});
+  const hours = Array.from({ length: 7 }, (_, day) => ({
+    fromDay: day + 1,
+    from: '08:00',
+    toDay: day + 1,
+    to: '20:00',
+  }));
+  let asked = 0;
+  class CountingClock extends ZoneClock {
+    override wallOf(ms: number): number {
+      asked += 1;
+      return super.wallOf(ms);
+    }
+  }
+  const layers = [lower, layerOf('upper', { turns: lower.turns, hours })];
+  const schedule = { timeZone: 'UTC', clock: new CountingClock('UTC'), layers, overrides: [], holidays: new Map() };
+  const { shift, next } = onCallOfSchedule(schedule, now, () => true);
+  expect([shift?.layerId, next]).toEqual(['upper', null]);
+  expect(asked).toBeGreaterThan(100);
+  // To the end of all time it would be a hundred times as much.
+  expect(asked).toBeLessThan(50_000);
 });
 
 test.each(MIDNIGHTS)('near a midnight of %s hours and holidays are those that the clock shows', (timeZone, text) => {
