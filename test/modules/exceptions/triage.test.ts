@@ -135,17 +135,21 @@ test('a decision after a snooze ends it; undone, the group is snoozed again', as
   expect(await statusOf(groupId)).toBe('unresolved');
 });
 
-test('a group that is ignored for good stays ignored', async () => {
-  const groupId = await arrive();
-  await snooze(groupId, { events: 1 });
-  w.clock.advance({ minutes: 1 });
-  await runOperation(w, setExceptionStatuses, editor, { changes: [{ groupId, status: 'unresolved' }] });
-  w.clock.advance({ minutes: 1 });
-  await runOperation(w, setExceptionStatuses, editor, { changes: [{ groupId, status: 'ignored' }] });
-  await arrive(['1', '2']);
-  await sweep();
-  expect(await statusOf(groupId)).toBe('ignored');
-});
+test.each([['unresolved', 'ignored'], ['ignored']])(
+  'a group that is ignored for good stays ignored',
+  async (...statuses) => {
+    const groupId = await arrive();
+    await snooze(groupId, { events: 1 });
+    for (const status of statuses) {
+      w.clock.advance({ minutes: 1 });
+      await runOperation(w, setExceptionStatuses, editor, { changes: [{ groupId, status }] });
+    }
+    expect(await overviewOf(groupId)).toMatchObject({ status: 'ignored', snoozed: null });
+    await arrive(['1', '2']);
+    await sweep();
+    expect(await statusOf(groupId)).toBe('ignored');
+  },
+);
 
 test('groups are assigned to people and teams, and listed by them', async () => {
   const [mine, theirs, free] = [

@@ -237,13 +237,15 @@ interface ActionsProps {
 }
 
 function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
-  const { groupId, serviceId, status, assigneeName } = overview;
+  const { groupId, serviceId, status, snoozed, assigneeName } = overview;
   const setting = useSetStatus();
   const navigate = route.useNavigate();
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const [isSnoozing, setIsSnoozing] = useState(false);
+  const isIgnored = status === 'ignored' && snoozed === null;
   const set = (next: GroupStatus) => (): void => {
-    if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
+    if (mayTriage && (next === 'ignored' ? !isIgnored : next !== status))
+      setting.mutate({ groupIds: [groupId], status: next });
   };
   useShortcut('r', set('resolved'));
   useShortcut('i', set('ignored'));
@@ -261,7 +263,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
           Reopen
         </Button>
       )}
-      {mayTriage && status !== 'ignored' && !isPhone && (
+      {mayTriage && !isIgnored && !isPhone && (
         <Button variant="default" onClick={set('ignored')}>
           Ignore
         </Button>
@@ -290,7 +292,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
             </Button>
           )}
           entries={[
-            ...(mayTriage && status !== 'ignored' ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
+            ...(mayTriage && !isIgnored ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
             ...(mayTriage ? [{ text: 'Snooze until …', onClick: () => setIsSnoozing(true) }] : []),
             ...(mayCreateRule
               ? [

@@ -148,8 +148,8 @@ export class ExceptionGroupStore extends PostgresStore {
   /**
    * The one way in which a person's decision reaches a group; any status may follow any. The row is locked from here
    * to the end of the transaction. A resolved group remembers when, in which release (see `releaseToResolveIn`), and
-   * where people say that it is fixed. A snoozed one remembers until when. The same
-   * status again is no decision, unless they say one of the two.
+   * where people say that it is fixed. A snoozed one remembers until when. The same status again is no decision, unless
+   * they say one of the two, or ignore for good what was snoozed.
    */
   async setStatus(
     orgId: Id<'org'>,
@@ -158,7 +158,9 @@ export class ExceptionGroupStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
     const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
-    if (before.status === status && fix === null && snooze === null) return { before, after: before };
+    const snoozes = new GroupSnoozeStore(this.session);
+    const endsSnooze = status === 'ignored' && (await snoozes.find([before.id])).size > 0;
+    if (before.status === status && fix === null && snooze === null && !endsSnooze) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? releaseToResolveIn(before.lastRelease, knownReleases) : null;
     const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
     await this.updateTable('exception_groups')
@@ -168,7 +170,7 @@ export class ExceptionGroupStore extends PostgresStore {
     await this.#rememberReplaced(before, now);
     const times = { decidedAt: now, replacedAt: before.statusChangedAt };
     if (fix !== null) await new GroupReleaseStore(this.session).saveFix(before.id, fix, times);
-    if (snooze !== null) await new GroupSnoozeStore(this.session).save(before.id, snooze, times);
+    if (snooze !== null) await snoozes.save(before.id, snooze, times);
     return { before, after: { ...before, ...change } };
   }
 

@@ -152,7 +152,7 @@ function showStatus(queryClient: QueryClient, orgId: string, ids: ReadonlySet<st
       if (list === undefined) return list;
       const pages = list.pages.map((page) => ({
         ...page,
-        groups: page.groups.map((group) => (ids.has(group.groupId) ? { ...group, status } : group)),
+        groups: page.groups.map((group) => (ids.has(group.groupId) ? { ...group, status, snoozed: null } : group)),
       }));
       return { ...list, pages };
     },
@@ -160,7 +160,7 @@ function showStatus(queryClient: QueryClient, orgId: string, ids: ReadonlySet<st
   for (const groupId of ids) {
     queryClient.setQueryData<ExceptionOverview>(
       overviewQuery(orgId, groupId).queryKey,
-      (overview) => overview && { ...overview, status },
+      (overview) => overview && { ...overview, status, snoozed: null },
     );
   }
 }
