@@ -82,13 +82,19 @@ function isFor(place: PlaceRow, entry: AnnouncedEntry, announced: ReadonlySet<st
   return !isSuppressed && takesIncident(place.routes, entry);
 }
 
-/** Makes deliveries of a note for every place that was told of its incident, but for the one where it was written. */
+/**
+ * Makes deliveries of a note for every place that was told of its incident, but for the one where it was written. What
+ * happened right before the note is announced before it.
+ */
 export async function announceNote(
-  { stores, now }: UnitOfWork,
+  unit: UnitOfWork,
   { orgId, incidentId }: { readonly orgId: Id<'org'>; readonly incidentId: Id<'incident'> },
   { noteId, writtenAt }: { readonly noteId: Id<'note'>; readonly writtenAt: string | null },
 ): Promise<void> {
+  const { stores, now } = unit;
   const places = await stores.places.listOn([orgId]);
+  if (places.length === 0) return;
+  await announce(unit, await stores.placeDeliveries.listUnread(incidentId));
   const announced = await stores.placeDeliveries.listAnnounced(
     places.map(({ id }) => id),
     [incidentId],

@@ -124,8 +124,8 @@ interface Attempted {
 }
 
 /**
- * Records an attempt and what follows of it. One that failed counts only while its turn lasts: another process may have
- * sent the delivery since. Owners are told once when the place is switched off.
+ * Records an attempt and what follows of it. One that failed counts only while its turn lasts and the place is on: another
+ * process may have sent the delivery since, or somebody ended it. Owners are told once when the place is switched off.
  */
 async function record(
   runtime: PlaceRuntime,

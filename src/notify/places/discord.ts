@@ -73,15 +73,16 @@ const NOTE = { type: 2, style: 2, label: 'Note', custom_id: NOTE_BUTTON };
 function discordMessage(content: PlaceContent): object {
   switch (content.kind) {
     case 'test':
-      return { content: shown(`This is a test of Tocsin for ${content.organization}.`), ...MENTIONS_NOBODY };
+      return { content: discordText(`This is a test of Tocsin for ${content.organization}.`), ...MENTIONS_NOBODY };
     case 'note':
-      return { content: shown(`${content.note.author}: ${content.note.text}`), ...MENTIONS_NOBODY };
+      return { content: discordText(`${content.note.author}: ${content.note.text}`), ...MENTIONS_NOBODY };
     case 'incident':
       return { ...incidentMessage(content.incident), ...MENTIONS_NOBODY };
   }
 }
 
-const shown = (text: string): string => markdownWithin(text, CONTENT_LENGTH_MAX);
+/** Escapes the text of a message, within its length. */
+export const discordText = (text: string): string => markdownWithin(text, CONTENT_LENGTH_MAX);
 
 function incidentMessage(incident: PlaceIncident): object {
   const { title, service, severity, number, status, url } = incident;

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
 import {
   PRESS_LABELS,
   type PlaceContent,
@@ -9,7 +10,7 @@ import {
   stateText,
 } from '#modules/places/decide/place_content.ts';
 import type { PlaceSettings } from '#modules/places/decide/place_kinds.ts';
-import { sendJson, withoutReference } from '#notify/places/chat_send.ts';
+import { type ChatSent, sendJson, withoutReference } from '#notify/places/chat_send.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
 import {
   type VendorCommand,
@@ -29,21 +30,36 @@ export function mattermostSender({ http }: PlaceSenderContext): PlaceSender {
       const post = mattermostPost(content, { url: answersUrl, secret: token });
       const headers = { authorization: `Bearer ${token}` };
       const shared = { http, headers, nowMs, reasons: REASONS, referenceOf, hides: ['token'] };
-      const create = async (more: object) =>
-        (await sendJson({ ...shared, url: api, payload: { channel_id: channel, ...more, ...post } })).outcome;
+      const create = async (more: object) => {
+        const payload = { channel_id: channel, ...more, ...post };
+        return unlessArchived(await sendJson({ ...shared, url: api, payload }));
+      };
       if (content.kind !== 'incident') {
         return withoutReference(await create(reference === null ? {} : { root_id: reference['id'] }));
       }
       if (reference === null) return await create({});
-      const { outcome, status } = await sendJson({
+      const edited = await sendJson({
         ...shared,
         url: `${api}/${reference['id']}/patch`,
         method: 'PUT',
         payload: post,
       });
-      return status === 404 || status === 403 ? await create({}) : outcome;
+      // The post may be in a channel that is not the place's any more.
+      const isGone = edited.status === 404 || edited.status === 403 || isOfArchived(edited);
+      return isGone ? await create({}) : edited.outcome;
     },
   };
+}
+
+/** Mattermost answers 400 for a channel that is archived. */
+function isOfArchived({ status, text }: ChatSent): boolean {
+  return status === 400 && /can_not_(?:post_to|update_post_in)_deleted/.test(text);
+}
+
+/** An archived channel can be brought back, or replaced by another, so the message is tried again. */
+function unlessArchived(sent: ChatSent): PlaceOutcome {
+  if (!isOfArchived(sent)) return sent.outcome;
+  return { ...sent.outcome, kind: 'retry', reason: 'The channel is archived: bring it back, or enter another.' };
 }
 
 /** Opens the form of a note for whoever has pressed its button; returns why Mattermost did not, or null. */
@@ -94,6 +110,9 @@ const REASONS = {
 const TITLE_LENGTH_MAX = 300;
 const MESSAGE_LENGTH_MAX = 4_000;
 
+/** Escapes the text of a message, within its length. */
+export const mattermostText = (text: string): string => markdownWithin(text, MESSAGE_LENGTH_MAX);
+
 interface Answers {
   /** Address that takes presses, and the secret that marks them. */
   readonly url: string;
@@ -103,13 +122,10 @@ interface Answers {
 function mattermostPost(content: PlaceContent, answers: Answers): { readonly message: string; readonly props: object } {
   switch (content.kind) {
     case 'test':
-      return {
-        message: markdownWithin(`This is a test of Tocsin for ${content.organization}.`, MESSAGE_LENGTH_MAX),
-        props: {},
-      };
+      return { message: mattermostText(`This is a test of Tocsin for ${content.organization}.`), props: {} };
     case 'note': {
       const { author, text } = content.note;
-      return { message: markdownWithin(`${author}: ${text}`, MESSAGE_LENGTH_MAX), props: {} };
+      return { message: mattermostText(`${author}: ${text}`), props: {} };
     }
     case 'incident':
       return { message: '', props: { attachments: [attachment(content.incident, answers)] } };
@@ -129,7 +145,7 @@ function attachment(incident: PlaceIncident, { url, secret }: Answers): object {
     color: COLORS[status],
     title: shown,
     title_link: incident.url,
-    text: markdownWithin(stateText(incident), MESSAGE_LENGTH_MAX),
+    text: mattermostText(stateText(incident)),
     fields: [
       { short: true, title: 'Service', value: markdownWithin(service.name, TITLE_LENGTH_MAX) },
       { short: true, title: 'Severity', value: markdownWithin(severity, 100) },

@@ -5,6 +5,7 @@ import {
   PRESS_LABELS,
   type PlaceContent,
   type PlaceIncident,
+  cutText,
   pressesOf,
   stateText,
 } from '#modules/places/decide/place_content.ts';
@@ -17,7 +18,7 @@ import {
   parsePressData,
   pressData,
 } from '#notify/places/presses.ts';
-import { escapedWithin, fieldsOf, parseFields, textOf } from '#notify/places/text.ts';
+import { escapedWithin, fieldsOf, parseFields, plainText, textOf } from '#notify/places/text.ts';
 
 /** Telegram takes 4,096 characters after its entities are parsed. */
 const TITLE_LENGTH_MAX = 1_000;
@@ -29,6 +30,9 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 function telegramText(text: string, lengthMax: number): string {
   return escapedWithin(text, lengthMax, (letter) => ESCAPES[letter] ?? letter);
 }
+
+/** Returns the text of an answer, which Telegram shows as it is. */
+export const telegramAnswer = (text: string): string => cutText(plainText(text), TEXT_LENGTH_MAX);
 
 function telegramMessage(content: PlaceContent): object {
   switch (content.kind) {

@@ -36,6 +36,8 @@ export interface ChatVendors {
 export const VENDOR_TOKEN = 'token-of-the-bot';
 /** Id of a chat that Telegram does not know. */
 export const MISSING_CHAT = '-1009999999999';
+/** Id of a channel of Mattermost that is archived. */
+export const ARCHIVED_CHANNEL = 'a'.repeat(26);
 
 interface Reply {
   readonly status: number;
@@ -87,6 +89,9 @@ export async function startChatVendors(): Promise<ChatVendors> {
       return { status: isWhole ? 200 : 400, body: { status: 'OK' } };
     }
     if (body.message.length > 16_383) return { status: 400, body: { id: 'api.post.create_post.too_long' } };
+    if (body.channel_id === ARCHIVED_CHANNEL) {
+      return { status: 400, body: { id: 'api.post.create_post.can_not_post_to_deleted.error' } };
+    }
     if (method === 'POST') return { status: 201, body: { id: add(body), channel_id: body.channel_id } };
     const [, id = ''] = /^\/api\/v4\/posts\/(\w+)\/patch$/.exec(path) ?? [];
     return edit(id, body) ? { status: 200, body: { id } } : { status: 404, body: { id: 'store.sql_post.get' } };

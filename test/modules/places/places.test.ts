@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { asId } from '#kernel/ids.ts';
+import { addIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { announceChanges } from '#modules/places/announce.ts';
 import { deliverTo } from '#modules/places/deliver.ts';
 import { createPlace, deletePlace, listPlaces, updatePlace } from '#modules/places/operations/places.ts';
@@ -285,6 +286,27 @@ test('deliveries are kept for thirty days, and go with their place', async () =>
   expect(await w.context.db.sql.rows('select from place_deliveries')).toEqual([]);
 });
 
+test('deliveries of an incident are kept while it is open', async () => {
+  const { placeId } = await makeWebhook();
+  const incidentId = await (await makeAlert()).alert.trigger();
+  await w.runUntilIdle();
+  w.clock.advance({ hours: 24 * 31 });
+  await enforceRetention(w.runtime);
+  expect(await deliveriesOf(placeId)).toMatchObject([{ event: 'triggered' }]);
+  await w.expectOk('resolve_incident', { incidentId });
+  await enforceRetention(w.runtime);
+  expect(await deliveriesOf(placeId)).toEqual([]);
+});
+
+test('a note that is written at once follows the message about its incident', async () => {
+  const { placeId } = await makeWebhook();
+  const incidentId = await (await makeAlert()).alert.trigger();
+  await asOwner(addIncidentNote, { incidentId, text: 'I am looking.', requestKey: 'first-note' });
+  expect((await deliveriesOf(placeId)).map(({ event }) => event)).toEqual(['note', 'triggered']);
+  await announceChanges(w.runtime);
+  expect(await deliveriesOf(placeId)).toHaveLength(2);
+});
+
 // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape
 function verify(secret: string, headers: NodeJS.Dict<string | string[]>, body: string): any {
   // The clock of the test is not the one that the library compares with.
@@ -325,6 +347,19 @@ describe('a process that is frozen while it sends to a place, until another one 
       return await w.runtime.placeSenders.webhook.send(message);
     });
     expect(told).toEqual({ received: 1, statuses: ['sent'] });
+  });
+
+  test('changes nothing where somebody has switched the place off', async () => {
+    const { placeId } = await makeWebhook();
+    await (await makeAlert()).alert.trigger();
+    await announceChanges(w.runtime);
+    const send = async () => {
+      await fresh(() => asOwner(updatePlace, { placeId, isOn: false }));
+      return { kind: 'retry', reason: 'It cannot be reached.', body: '', status: null, answer: null } as const;
+    };
+    const placeSenders = { ...w.runtime.placeSenders, webhook: { send } };
+    await fresh(() => deliverTo({ ...w.runtime, placeSenders }, asId('place', placeId)));
+    expect(await deliveriesOf(placeId)).toMatchObject([{ status: 'dead' }]);
   });
 
   test.each(['retry', 'refused'] as const)('changes nothing with its outcome %s', async (kind) => {

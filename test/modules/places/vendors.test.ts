@@ -5,7 +5,13 @@ import { linkChatAccount } from '#modules/places/link_chat_account.ts';
 import { beginChatLink, createPlace, listPlaces } from '#modules/places/operations/places.ts';
 import { listPlaceDeliveries, testPlace } from '#modules/places/operations/deliveries.ts';
 import { inUnitOfWork } from '#modules/stores.ts';
-import { type ChatVendors, MISSING_CHAT, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
+import {
+  ARCHIVED_CHANNEL,
+  type ChatVendors,
+  MISSING_CHAT,
+  startChatVendors,
+  VENDOR_TOKEN,
+} from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
@@ -275,12 +281,6 @@ describe('Telegram', () => {
     expect((await update(placeId, press)).body.text).toContain('counted already');
   });
 
-  test('is tried again while there is no such chat', async () => {
-    const placeId = await makePlace('telegram', { ...settingsOf('telegram'), channel: MISSING_CHAT });
-    await trigger();
-    expect(await listed(placeId)).toContain('"status":"waiting"');
-  });
-
   test('takes an answer of a linked person to its message as a note, once, and tells nobody', async () => {
     const channel = '-1001234567890';
     const placeId = await makePlace('telegram', settingsOf('telegram'));
@@ -313,6 +313,26 @@ describe('Telegram', () => {
     await w.runUntilIdle();
     expect(vendors.messages).toHaveLength(1);
   });
+});
+
+test.each([
+  ['telegram', MISSING_CHAT],
+  ['mattermost', ARCHIVED_CHANNEL],
+])('a message to %s is tried again while its channel takes none', async (kind, channel) => {
+  const placeId = await makePlace(kind, { ...settingsOf(kind), channel });
+  await trigger();
+  expect(await listed(placeId)).toContain('"status":"waiting"');
+});
+
+test('names of teams make nothing bold, no link and no mention where somebody asks who is on call', async () => {
+  await w.expectOk('create_team', { name: '*Ops* @all https://evil.example' });
+  const placeId = await makePlace('mattermost', settingsOf('mattermost'));
+  const ask = (text: string) => {
+    const form = { token: 'command-token', command: '/oncall', text, user_id: 'u1', user_name: 'bram' };
+    return send(placeId, 'mattermost', new URLSearchParams(form).toString(), {});
+  };
+  await ask(`link ${await codeOf('mattermost')}`);
+  expect((await ask('')).body.text).toContain('\\*Ops\\* @\u200Ball https:// evil\\(.\\)example: ');
 });
 
 test.each(['teams', 'mattermost', 'discord', 'telegram', 'ntfy'])(

@@ -33,11 +33,11 @@ import type { PlaceRow } from '#modules/places/store/place_store.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
 import { inUnitOfWork, storesOf } from '#modules/stores.ts';
-import { isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord.ts';
-import { openMattermostForm, parseMattermost } from '#notify/places/mattermost.ts';
+import { discordText, isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord.ts';
+import { mattermostText, openMattermostForm, parseMattermost } from '#notify/places/mattermost.ts';
 import type { VendorCommand, VendorPress } from '#notify/places/presses.ts';
 import { parseSlackRequest, slackFault, slackText, sendEphemeral } from '#notify/places/slack.ts';
-import { isFromTelegram, parseTelegram } from '#notify/places/telegram.ts';
+import { isFromTelegram, parseTelegram, telegramAnswer } from '#notify/places/telegram.ts';
 
 interface TypedCommand extends ChatPerson {
   /** Text behind the name of the command. */
@@ -264,7 +264,7 @@ async function answerDiscord(context: AppContext, request: VendorRequest): Promi
 
 /** Returns a message that only whoever asked sees. */
 function messageOf(content: string): object {
-  const data = { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } };
+  const data = { content: discordText(content), flags: EPHEMERAL, allowed_mentions: { parse: [] } };
   return { type: MESSAGE, data };
 }
 
@@ -286,7 +286,8 @@ async function answerTelegram(context: AppContext, request: VendorRequest): Prom
     return { status: 200 };
   }
   const text = await answerAsked(context, person, asked);
-  if (asked.kind === 'command') return { status: 200, body: { method: 'sendMessage', chat_id: asked.chat, text } };
+  if (asked.kind === 'command')
+    return { status: 200, body: { method: 'sendMessage', chat_id: asked.chat, text: telegramAnswer(text) } };
   const answer = { callback_query_id: asked.queryId, text: text.slice(0, ALERT_LENGTH_MAX), show_alert: true };
   return { status: 200, body: { method: 'answerCallbackQuery', ...answer } };
 }
@@ -301,7 +302,7 @@ async function answerMattermost(context: AppContext, request: VendorRequest): Pr
   const person = { place, kind: 'mattermost', origin } as const;
   if (asked.kind === 'form') {
     const speaking = await callerOf(context, { ...asked, ...person }, 'more');
-    if ('refusal' in speaking) return { status: 200, body: { ephemeral_text: speaking.refusal } };
+    if ('refusal' in speaking) return { status: 200, body: { ephemeral_text: mattermostText(speaking.refusal) } };
     const url = answersUrlOf(context.config.baseUrl, place);
     const fault = await openMattermostForm({ http: context.places.http, settings, url, nowMs }, asked);
     return { status: 200, body: fault === null ? {} : { ephemeral_text: `No form was opened: ${fault}` } };
@@ -310,7 +311,7 @@ async function answerMattermost(context: AppContext, request: VendorRequest): Pr
     const { isNote, text } = await answerReply(context, { ...asked, ...person, answered: asked.message });
     return { status: 200, body: isNote ? {} : { error: text } };
   }
-  const text = await answerAsked(context, person, asked);
+  const text = mattermostText(await answerAsked(context, person, asked));
   return asked.kind === 'command'
     ? { status: 200, body: { response_type: 'ephemeral', text } }
     : { status: 200, body: { ephemeral_text: text } };

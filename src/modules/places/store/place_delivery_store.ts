@@ -144,7 +144,7 @@ export class PlaceDeliveryStore extends PostgresStore {
       .execute();
   }
 
-  /** Removes deliveries that ended, and were made before. */
+  /** Removes deliveries that ended, and were made before, but for those of open incidents: who was told hears the rest. */
   async removeEnded(before: Temporal.Instant, limit: number): Promise<number> {
     const removed = await this.deleteFrom('place_deliveries')
       .where('id', 'in', ({ selectFrom }) =>
@@ -152,6 +152,16 @@ export class PlaceDeliveryStore extends PostgresStore {
           .select('id')
           .where('created_at', '<', before)
           .where('status', '<>', 'waiting')
+          .where(({ not, exists, selectFrom: from }) =>
+            not(
+              exists(
+                from('incidents as i')
+                  .select('i.id')
+                  .whereRef('i.id', '=', 'place_deliveries.incident_id')
+                  .where('i.status', '<>', 'resolved'),
+              ),
+            ),
+          )
           .limit(limit),
       )
       .execute();
@@ -192,14 +202,16 @@ export class PlaceDeliveryStore extends PostgresStore {
 
   /** Lists entries of all timelines behind the cursor, in their order. */
   async listEntries(after: number, limit: number): Promise<AnnouncedEntry[]> {
-    return await this.selectFrom('incident_timeline as t')
-      .innerJoin('incidents as i', 'i.id', 't.incident_id')
-      .select(['t.id', 't.at', 't.event', 't.data', 't.incident_id as incidentId', 'i.org_id as orgId'])
-      .select(['i.service_id as serviceId', 'i.team_id as teamId', 'i.severity', 'i.is_shadow as isShadow'])
-      .select('i.suppressed_until as suppressedUntil')
-      .where('t.id', '>', after)
-      .orderBy('t.id')
-      .limit(limit)
+    return await this.#entries().where('t.id', '>', after).limit(limit).execute();
+  }
+
+  /** Lists the entries of an incident that are behind the stored cursor, in their order. */
+  async listUnread(incidentId: Id<'incident'>): Promise<AnnouncedEntry[]> {
+    return await this.#entries()
+      .where('t.incident_id', '=', incidentId)
+      .where('t.id', '>', ({ fn, selectFrom, lit }) =>
+        fn.coalesce(selectFrom('place_cursor').select('timeline_id'), lit(0)),
+      )
       .execute();
   }
 
@@ -215,6 +227,15 @@ export class PlaceDeliveryStore extends PostgresStore {
       )
       .executeTakeFirstOrThrow();
     return Boolean(exists);
+  }
+
+  #entries() {
+    return this.selectFrom('incident_timeline as t')
+      .innerJoin('incidents as i', 'i.id', 't.incident_id')
+      .select(['t.id', 't.at', 't.event', 't.data', 't.incident_id as incidentId', 'i.org_id as orgId'])
+      .select(['i.service_id as serviceId', 'i.team_id as teamId', 'i.severity', 'i.is_shadow as isShadow'])
+      .select('i.suppressed_until as suppressedUntil')
+      .orderBy('t.id');
   }
 
   #deliveries() {

@@ -117,12 +117,13 @@ export class PlaceStore extends PostgresStore {
     return rowsChanged(claimed) === 0 ? null : await this.find(id);
   }
 
-  /** Whether the turn of a place that ends then is not over or another's. Locked until the transaction ends. */
+  /** Whether a place is on, and the turn that ends then is not over or another's. Locked until the transaction ends. */
   async lockTurn(id: Id<'place'>, until: Temporal.Instant): Promise<boolean> {
     const held = await this.selectFrom('places')
       .select('id')
       .where('id', '=', id)
       .where('claimed_until', '=', until)
+      .where('is_on', '=', true)
       .forUpdate()
       .executeTakeFirst();
     return held !== undefined;
