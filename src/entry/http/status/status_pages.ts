@@ -19,7 +19,7 @@ import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Clock, type Temporal, toTimestamp } from '#kernel/time.ts';
+import { type Clock, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { EmailField } from '#modules/accounts/view.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import type { PageContent, PublishedIncident } from '#modules/status_pages/decide/page_state.ts';
@@ -222,8 +222,8 @@ function entryOf(incident: PublishedIncident, url: string): string {
 }
 
 function changedAt({ beganAt, endedAt, updates }: PublishedIncident): Temporal.Instant {
-  const [newest] = updates;
-  return endedAt ?? newest?.at ?? beganAt;
+  const times = [endedAt, ...updates.map(({ at }) => at)];
+  return times.reduce<Temporal.Instant>((last, at) => (at !== null && isAtOrBefore(last, at) ? at : last), beganAt);
 }
 
 /** Escapes a text for XML. */

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { toTimestamp } from '#kernel/time.ts';
 import {
   addStatusUpdate,
   createStatusPage,
@@ -118,6 +119,16 @@ describe('a public page', () => {
     ]);
     await asOwner(retractPublication, { publicationId });
     expect((await readLater()).body).not.toContain('A cache is full.');
+  });
+
+  test('says in its feed when the last word about an incident came', async () => {
+    const { statusPageId } = await makePage();
+    const { publicationId } = await publish(statusPageId, await alert.trigger(), { stage: 'resolved' });
+    await w.advance({ minutes: 5 });
+    const update = { publicationId, stage: 'resolved', text: 'It was a full cache.', impact: 'outage' };
+    await asOwner(addStatusUpdate, update);
+    const last = toTimestamp(w.clock.now());
+    expect((await readLater('/feed.atom')).body).toContain(`<updated>${last}</updated><link`);
   });
 
   test('ends an incident that its publisher calls resolved, and opens it again on another update', async () => {
