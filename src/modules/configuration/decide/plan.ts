@@ -1,6 +1,8 @@
 import { isPlain } from './layers.ts';
 import { type MatchedResource, type Matches, matchResources } from '#modules/configuration/decide/match_resources.ts';
+import { inOrderOfNeed } from './policies_of_file.ts';
 import type { ManagedResource, OrganizationState } from '#modules/configuration/decide/present_state.ts';
+import { refOfId } from '#modules/configuration/decide/ref.ts';
 import {
   type FieldsOf,
   nameOf,
@@ -273,6 +275,7 @@ function deletions(
   const heldBy = contentsOf(state);
   const notes: string[] = [];
   const order = (kind: ResourceKind) => -RESOURCE_KINDS.indexOf(kind);
+  const needs = orderOfNeed(removable);
   const removed = removable
     .filter(({ managed }) => isRemoved(managed))
     .filter(({ managed: { kind, key }, present }) => {
@@ -282,12 +285,24 @@ function deletions(
       notes.push(`The ${kind} ${key} stays: ${first?.name ?? 'something'} in it was not made by this file.`);
       return false;
     })
-    .toSorted((a, b) => order(a.managed.kind) - order(b.managed.kind));
+    .toSorted(
+      (a, b) =>
+        order(a.managed.kind) - order(b.managed.kind) ||
+        (needs.get(b.present.id) ?? 0) - (needs.get(a.present.id) ?? 0),
+    );
   const changes = removed.map(({ managed: { kind, key }, present }): PlannedChange => {
     const base = { kind, key, name: nameOf(present), id: present.id, basis: present.updatedAt };
     return { ...base, action: 'delete', fields: [], wanted: null, present, part: null };
   });
   return { changes, notes };
+}
+
+/** Returns the place of each policy among those to be deleted, where a policy stands behind all that it names. */
+function orderOfNeed(removable: readonly Removal[]): ReadonlyMap<string, number> {
+  const policies = removable.flatMap(({ present }) =>
+    present.kind === 'policy' ? [{ key: refOfId(present.id), id: present.id, fields: present.fields }] : [],
+  );
+  return new Map(inOrderOfNeed(policies).map(({ id }, place) => [id, place]));
 }
 
 /** Returns what would go with each team and service. */

@@ -6,6 +6,7 @@ import type { RouteInFile, StepInFile } from './file_fields.ts';
 import type { PolicyInFile } from './file.ts';
 import type { FieldsOf, RouteFields, StepFields, WantedOf } from './resource.ts';
 import { spansOfHours } from './layers.ts';
+import type { Ref } from './ref.ts';
 
 interface ReadPolicy {
   readonly fields: FieldsOf['policy'];
@@ -101,10 +102,16 @@ function toStepFields(step: StepInFile, inTurn: boolean): StepFields {
   };
 }
 
+/** A policy under the reference by which others name it. */
+interface NamedPolicy {
+  readonly key: Ref;
+  readonly fields: Pick<FieldsOf['policy'], 'steps' | 'hours'>;
+}
+
 /** Returns the policies with those that others name before these. */
-export function inOrderOfNeed(policies: readonly WantedOf<'policy'>[]): WantedOf<'policy'>[] {
+export function inOrderOfNeed<Policy extends NamedPolicy>(policies: readonly Policy[]): Policy[] {
   const byKey = new Map(policies.map((policy) => [policy.key, policy]));
-  const ordered = new Set<WantedOf<'policy'>>();
+  const ordered = new Set<Policy>();
   for (const policy of policies) {
     const open = [policy];
     for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
