@@ -11,6 +11,8 @@ export const OPERATIONS_ON_MANAGED: ReadonlySet<string> = new Set([
   'update_schedule',
   'set_schedule_layers',
   'delete_schedule',
+  'update_holiday_calendar',
+  'delete_holiday_calendar',
   'update_escalation_policy',
   'replace_escalation_policy',
   'delete_escalation_policy',
