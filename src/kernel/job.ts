@@ -42,10 +42,7 @@ export type DurableJobContract = JobContract<typeof WakeUp>;
 /** Field besides those of the payload that holds its version; version 1 has none. */
 const VERSION = 'payloadVersion';
 
-export function toStored<Payload extends TObject>(
-  { version = 1 }: JobContract<Payload>,
-  payload: Static<Payload>,
-): Static<Payload> {
+export function toStored<Payload>({ version = 1 }: Pick<JobContract, 'version'>, payload: Payload): Payload {
   return version === 1 ? payload : { ...payload, [VERSION]: version };
 }
 

@@ -19,7 +19,7 @@ const w = await fileWorld({ settings: { baseUrl: BASE_URL } });
 const response = await w.app.inject({ method: 'GET', url: '/api/openapi.json' });
 const text = response.body;
 const document = JSON.parse(text);
-const config = await createConfig({ extends: ['recommended-strict'] });
+const config = await createConfig('extends: [recommended-strict]');
 const found = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
 /** Complaints of the strict rules. */
 const problems = found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);

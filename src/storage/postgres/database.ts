@@ -257,7 +257,8 @@ async function inTransaction<Result>(em: EntityManager, work: (session: Session)
     .getKysely<Tables>()
     .transaction()
     .execute(async (transaction) => {
-      const session = new LazySession(em, transaction, transaction);
+      // To compare the two classes takes the checker of types seconds.
+      const session = new LazySession(em, transaction as unknown as Kysely<Tables>, transaction);
       try {
         const result = await work(session);
         await session.flush();

@@ -201,14 +201,14 @@ export class ProvisioningStore extends PostgresStore {
   /** Stores a person with the membership, and with the account if that is to be made. Throws `conflict` if it is there by now. */
   async insert(row: ScimUserRow, { account, role }: MadeWith): Promise<void> {
     const { orgId, userId, createdAt, updatedAt } = row;
-    let { db }: { db: QueryCreator<Tables> } = this.session;
+    let db = creatorOf(this.session.db);
     if (account !== null) {
       const made = { id: userId, ...account, passwordHash: null, addressProvenAt: null, createdAt, updatedAt };
-      db = db.with('account', (cte) => cte.insertInto('users').values(toColumns(UserEntity, made)));
+      db = creatorOf(db.with('account', (cte) => cte.insertInto('users').values(toColumns(UserEntity, made))));
     }
     if (role !== null) {
       const made = toColumns(MembershipEntity, { orgId, userId, role, createdAt });
-      db = db.with('membership', (cte) => cte.insertInto('memberships').values(made));
+      db = creatorOf(db.with('membership', (cte) => cte.insertInto('memberships').values(made)));
     }
     try {
       await db.insertInto('scim_users').values(toColumns(ScimUserEntity, row)).execute();
@@ -225,10 +225,10 @@ export class ProvisioningStore extends PostgresStore {
   async save(row: ScimUserRow, accountName: string | null): Promise<void> {
     const { userId, userName, externalId, profile, suspended, updatedAt } = row;
     const changed = toColumns(ScimUserEntity, { userName, externalId, profile, suspended, updatedAt });
-    let { db }: { db: QueryCreator<Tables> } = this.session;
+    let db = creatorOf(this.session.db);
     if (accountName !== null) {
       const named = { name: accountName, updated_at: updatedAt };
-      db = db.with('account', (cte) => cte.updateTable('users').set(named).where('id', '=', userId));
+      db = creatorOf(db.with('account', (cte) => cte.updateTable('users').set(named).where('id', '=', userId)));
     }
     await db
       .insertInto('scim_users')
@@ -373,4 +373,9 @@ export class ProvisioningStore extends PostgresStore {
         sql<Temporal.Instant>`greatest(${ref('s.updated_at')}, ${ref('u.updated_at')})`.as('updatedAt'),
       ]);
   }
+}
+
+/** Returns what begins a statement, whatever writes are part of it. (To compare two takes the checker of types seconds.) */
+function creatorOf(db: unknown): QueryCreator<Tables> {
+  return db as QueryCreator<Tables>;
 }
