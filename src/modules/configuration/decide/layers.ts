@@ -22,6 +22,9 @@ export interface LayerFields {
   readonly holidays: { readonly calendar: Ref; readonly layer: 'on' | 'off' } | null;
 }
 
+/** Name of the only layer of a schedule in a file. */
+export const ONLY_LAYER = 'Rotation';
+
 const HOURS = { hours: 1, days: 24, weeks: 168 } as const;
 
 function lengthOf(every: number, unit: RotationUnit): LayerFields['length'] {
@@ -143,7 +146,7 @@ export function layersInput(
     const layerId = index === 0 ? FIRST_LAYER : idOfLayer(name);
     return {
       ...(layerId !== null && { layerId }),
-      name: name || 'Rotation',
+      name: name || ONLY_LAYER,
       rotation: wordsOf(layer.length),
       turns: turns.map((people) => ({ userIds: people.map(ids.person) })),
       startsAt: startWall ?? startsAt,
@@ -180,7 +183,7 @@ export function decidedLayers(layers: readonly LayerFields[], ids: LayerIds): La
 export function toLayerInFile(layer: LayerFields, writeMoment: (at: string) => string): LayerInFile {
   const { name, length, turns, startsAt, startWall, activeFrom, endsAt, hours, holidays } = layer;
   return {
-    name: name || 'Rotation',
+    name: name || ONLY_LAYER,
     rotation: wordsOf(length),
     turns: turns.map((people) => ({ people: [...people] })),
     startsAt: startWall ?? writeMoment(startsAt),

@@ -10,6 +10,7 @@ import { whoCannotAnswer } from '#modules/configuration/decide/who_cannot_answer
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import { finalShiftsBetween, type LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
+import { FIRST_LAYER } from '#modules/schedules/decide/layer.ts';
 import type { Override } from '#modules/schedules/decide/overrides.ts';
 
 /** Limit on the sentences of one kind; the rest are counted. */
@@ -170,7 +171,10 @@ function overridesThen(
     ...made.map(({ key, fields: { person, startsAt, endsAt, layer } }, index) => {
       const [startAt, endAt] = [Temporal.Instant.from(startsAt), Temporal.Instant.from(endsAt)];
       // A layer that is yet to be made has no id but its name.
-      return { ...overrideOf(key, idOf(person), startAt, endAt, stay.length + index), layerId: layer };
+      return {
+        ...overrideOf(key, idOf(person), startAt, endAt, stay.length + index),
+        layerId: layer === '' ? FIRST_LAYER : layer,
+      };
     }),
   ];
 }

@@ -1,4 +1,5 @@
 import { dailyWindowsOfSpans, layersInput, rotationInput } from './layers.ts';
+import { FIRST_LAYER } from '#modules/schedules/decide/layer.ts';
 import type { PlannedChange } from '#modules/configuration/decide/plan.ts';
 import type { FieldsOf, ResourceKind } from '#modules/configuration/decide/resource.ts';
 import type { Ref } from '#modules/configuration/decide/ref.ts';
@@ -135,7 +136,12 @@ function inputOf({ action, wanted, present, basis }: PlannedChange, idOf: IdOf):
     case 'override': {
       const { schedule, person, startsAt, endsAt, layer } = wanted.fields;
       const of = { scheduleId: idOf('schedule', schedule), userId: idOf('person', person) };
-      return { ...of, startAt: startsAt, endAt: endsAt, ...(layer !== null && { layerId: { name: layer } }) };
+      return {
+        ...of,
+        startAt: startsAt,
+        endAt: endsAt,
+        ...(layer !== null && { layerId: layer === '' ? FIRST_LAYER : { name: layer } }),
+      };
     }
     case 'policy': {
       return {

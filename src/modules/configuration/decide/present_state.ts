@@ -204,7 +204,8 @@ const READERS: { readonly [Kind in ResourceKind]: Reader<Kind> } = {
   override: ({ overrides, schedules }, refOf) =>
     overrides.flatMap(({ id, scheduleId, userId, startAt, endAt, layerId }) => {
       const layers = schedules.find((schedule) => schedule.id === scheduleId)?.layers ?? [];
-      const layer = layers.find((stored) => stored.id === layerId)?.name ?? null;
+      const stored = layers.find(({ id: of }) => of === layerId);
+      const layer = stored === undefined ? null : layers.length === 1 ? '' : stored.name;
       if (layerId !== null && layer === null) return [];
       const fields = {
         schedule: refOf('schedule', scheduleId),

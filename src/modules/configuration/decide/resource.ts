@@ -55,7 +55,7 @@ export interface FieldsOf {
     readonly person: Ref;
     readonly startsAt: string;
     readonly endsAt: string;
-    /** Name of the only layer that it replaces; null: the whole schedule. */
+    /** Name of the one layer that it replaces, empty for the only layer of a schedule; null: the whole schedule. */
     readonly layer: string | null;
   };
   readonly policy: {

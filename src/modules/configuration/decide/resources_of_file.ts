@@ -180,7 +180,8 @@ class FileReader {
       const ownKey = `${key}/${window.startsAt}/${window.endsAt}/${override.person}${layer === null ? '' : `/${layer}`}`;
       if (keys.has(ownKey)) this.#refuse(path, 'stands twice');
       keys.add(ownKey);
-      this.#add('override', ownKey, path, { schedule: key, person: override.person, ...window, layer });
+      const layerName = layer !== null && layers?.length === 1 ? '' : layer;
+      this.#add('override', ownKey, path, { schedule: key, person: override.person, ...window, layer: layerName });
     }
   }
 

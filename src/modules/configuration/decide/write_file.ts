@@ -2,7 +2,7 @@ import { Document } from 'yaml';
 
 import { KEY_LENGTH_MAX, type StepInFile } from '#modules/configuration/decide/file_fields.ts';
 import { type ConfigurationFile, FILE_VERSION, type PolicyInFile } from '#modules/configuration/decide/file.ts';
-import { hoursOfSpans, type LayerFields, toLayerInFile } from './layers.ts';
+import { hoursOfSpans, type LayerFields, ONLY_LAYER, toLayerInFile } from './layers.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { type OrganizationState, presentOf, type RefOf } from '#modules/configuration/decide/present_state.ts';
 import {
@@ -53,7 +53,7 @@ export function fileOf(state: OrganizationState, now: Temporal.Instant): Configu
           overrides: lasting.map(({ fields: { person, startsAt, endsAt, layer } }) => {
             const zone = zones.get(schedule.id) ?? 'UTC';
             const times = { startsAt: momentText(startsAt, zone), endsAt: momentText(endsAt, zone) };
-            return { person, ...times, ...(layer !== null && { layer }) };
+            return { person, ...times, ...(layer !== null && { layer: layer || ONLY_LAYER }) };
           }),
         }),
       };
