@@ -251,6 +251,24 @@ test('a schedule that a person has said wins over what the job sends, until the 
   expect(audited.map(({ action }) => action)).toEqual(['update_monitor', 'reset_monitor']);
 });
 
+test('a schedule that a person sets in place of one that cannot be read resolves the incident about it', async () => {
+  const w = await world();
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  const bad = { monitor_config: { schedule: { type: 'crontab', value: '0 20 15W * *' } } };
+  await checkIn(w, dsn, 'job', 'status=ok', bad);
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered' }]);
+  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors;
+  const wanted = { scheduleType: 'crontab', crontab: '0 20 * * *', timezone: 'UTC', marginMinutes: 5 };
+  const limits = { runtimeMinutes: 30, failureThreshold: 1, recoveryThreshold: 1 };
+  await runOperation(w, updateMonitor, owner(w), { monitorId, basedOn: null, ...wanted, ...limits });
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
+  await checkIn(w, dsn, 'job', 'status=ok', bad);
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
+});
+
 test('a service has so many monitors and no more; its sender is told, and it is counted', async () => {
   const w = await world();
   const { serviceId, dsn } = await w.given.service();

@@ -6,6 +6,7 @@ import { AppError } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { MONITORS_MAX, RUN_STATUSES } from '#modules/monitors/decide/check_in.ts';
 import { editMonitor, type MonitorState, overdueFrom, useJobSchedule } from '#modules/monitors/decide/monitor.ts';
 import {
@@ -199,13 +200,22 @@ const EditedMonitorView = Type.Object({
   nextDueAt: nullable(Timestamp),
 });
 
+/** Resolves the incidents of a monitor in the name of the caller. */
+async function resolveAsCaller(monitor: MonitorRow, context: ActionContext): Promise<IncidentRow[]> {
+  const { caller, record } = context;
+  const resolved = await resolveMonitorIncidents(context, monitor, toIncidentActor(caller.actor, caller.via));
+  for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
+  return resolved;
+}
+
 /** Changes what is expected of a job, unless somebody else has since it was read. */
 async function saveEdited(
   monitorId: string,
   basedOn: string | null,
   edit: (monitor: MonitorState) => MonitorState,
-  { caller, stores, now, record }: ActionContext,
+  context: ActionContext,
 ) {
+  const { caller, stores, now, record } = context;
   const monitor = await stores.monitors.lock(caller.orgId, monitorId);
   if ((monitor.editedConfig?.at ?? null) !== basedOn) {
     throw new AppError('conflict', 'somebody has changed this monitor since you opened it');
@@ -215,6 +225,8 @@ async function saveEdited(
   await stores.monitors.save(monitor.id, edited, overdueFrom(edited, running), now);
   await stores.monitors.keep(monitor.id);
   record({ target: monitor.id, before: toMonitorFields(monitor), after: toMonitorFields({ ...monitor, ...edited }) });
+  const isReadAgain = scheduleFault(monitor.schedule) !== null && scheduleFault(edited.schedule) === null;
+  if (isReadAgain && !edited.isFailing) await resolveAsCaller(monitor, context);
   return {
     monitorId: monitor.id,
     editedAt: edited.editedConfig?.at ?? null,
@@ -321,11 +333,9 @@ export const deleteMonitor = defineOperation({
   async handle({ monitorId }, context) {
     const { caller, stores, record } = context;
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);
-    const by = toIncidentActor(caller.actor, caller.via);
-    const resolved = await resolveMonitorIncidents(context, monitor, by);
-    await stores.monitors.delete(monitor.id);
     record({ target: monitor.id, before: toMonitorFields(monitor), after: null });
-    for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
+    const resolved = await resolveAsCaller(monitor, context);
+    await stores.monitors.delete(monitor.id);
     return { deleted: true as const, monitorId: monitor.id, resolvedIncidentIds: resolved.map(({ id }) => id) };
   },
 });
