@@ -131,7 +131,9 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       activityId: (await stores.groupActivity.addComment(comment, now)).id,
       searchId: (await stores.savedSearches.save({ ...search, id: null }, now)).id,
       proposalId: (await proposals.insert(asked, now)).id,
-      monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
+      monitorId: idOfMonitor(
+        await monitors.lockOrCreate(name, { byKey: true, schedule: null, onReplaced: async () => {} }, now),
+      ),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
       placeId: place.id,
       deliveryId: (await placeDeliveries.list(place.id, { before: null, status: null, limit: 1 }))[0]!.id,

@@ -356,6 +356,28 @@ test('the public key changes no schedule unheard, is kept from monitors by key o
   expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(MONITORS_MAX - 10);
 });
 
+test('a monitor that gives its place to another leaves no incident open', async () => {
+  const w = await world();
+  const { serviceId, dsn } = await w.given.service();
+  const { ingestionKey } = await w.expectOk('get_service', { serviceId });
+  await givenRule(w, serviceId);
+  await checkIn(w, dsn, 'stray', 'status=error');
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered' }]);
+  await w.context.db.sql.run(
+    `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
+       recovery_threshold, is_kept, created_at, updated_at)
+     select 'monitor_' || n, $1, $2, 'kept-' || n, 'production', 1, 30, 1, 1, true, now(), now()
+     from generate_series(1, $3::int) n`,
+    [w.orgId, serviceId, MONITORS_MAX - 1],
+  );
+  await keyed(w, dsn, 'real', ingestionKey);
+  await look(w);
+  const { monitors } = await monitorsOf(w, serviceId);
+  expect(monitors.map(({ slug }: { slug: string }) => slug)).not.toContain('stray');
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
+});
+
 test('no run is missed that checked in before, nor within a minute after nobody could look', async () => {
   const w = await world();
   w.clock.set('2027-06-01T12:00:10Z');

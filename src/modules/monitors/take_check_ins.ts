@@ -85,8 +85,12 @@ async function takeCheckIn(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inc
   const isEnd = checkIn.isNamed && status !== 'in_progress';
   const begun = isEnd ? await stores.monitors.findEnvironment({ serviceId, slug }, checkIn.runId) : null;
   const name = { orgId, serviceId, slug, environment: begun ?? checkIn.environment };
-  const { byKey } = checkIn;
-  const stored = await stores.monitors.lockOrCreate(name, { byKey, schedule: config?.schedule ?? null }, now);
+  const creation = {
+    byKey: checkIn.byKey,
+    schedule: config?.schedule ?? null,
+    onReplaced: async (id: Id<'monitor'>) => void (await resolveMonitorIncidents(unit, { id, serviceId })),
+  };
+  const stored = await stores.monitors.lockOrCreate(name, creation, now);
   if (typeof stored === 'string') return await countNotKept(unit, checkIn, stored);
   if (stored.keyOnly && !checkIn.byKey) return await countNotKept(unit, checkIn, 'key_only');
   const monitor = readMonitor(stored);

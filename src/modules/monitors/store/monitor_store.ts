@@ -17,6 +17,13 @@ interface MonitorName {
   readonly environment: string;
 }
 
+/** Check-in for which a monitor may be created. */
+interface Creation {
+  readonly byKey: boolean;
+  readonly schedule: MonitorSchedule | null;
+  onReplaced(monitorId: Id<'monitor'>): Promise<void>;
+}
+
 /** Runs of a monitor that are kept; those that have not ended are besides. */
 const KEPT_RUNS = 100;
 
@@ -24,11 +31,12 @@ const KEPT_RUNS = 100;
 export class MonitorStore extends PostgresStore {
   /**
    * Locks the monitor until the transaction ends, and creates it if it is new. The DSN creates few within an hour; a monitor
-   * that comes with the ingestion key takes the place of the oldest that nobody keeps. `schedule` is that of the check-in.
+   * that comes with the ingestion key takes the place of the oldest that nobody keeps, of which `onReplaced` is told.
+   * `schedule` is that of the check-in.
    */
   async lockOrCreate(
     name: MonitorName,
-    { byKey, schedule }: { readonly byKey: boolean; readonly schedule: MonitorSchedule | null },
+    { byKey, schedule, onReplaced }: Creation,
     now: Temporal.Instant,
   ): Promise<MonitorRow | 'too_many_monitors' | 'too_many_new_monitors'> {
     const existing = await this.#lockNamed(name);
@@ -48,6 +56,7 @@ export class MonitorStore extends PostgresStore {
       const [oldest] = replaceable;
       if (!byKey || oldest === undefined) return 'too_many_monitors';
       await this.delete(oldest.id);
+      await onReplaced(oldest.id);
     }
     const since = now.subtract({ hours: 1 });
     const recent = replaceable.filter((monitor) => isAtOrBefore(since, monitor.created_at));
