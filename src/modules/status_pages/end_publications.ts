@@ -1,3 +1,4 @@
+import { recordSystemChanges } from '#modules/audit/system_change.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { announceStatusUpdate } from '#storage/queue/jobs.ts';
 
@@ -11,13 +12,27 @@ const RESOLVED = 'This incident is resolved.';
  * many.
  */
 export async function endPublications(runtime: UnitOfWorkRuntime): Promise<number> {
-  return await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+  return await inUnitOfWork(runtime, async (unit) => {
+    const { stores, now, enqueue } = unit;
     const over = await stores.publications.lockOver(BATCH);
     for (const { id, orgId, incidentResolvedAt } of over) {
       await stores.publications.save(id, { endedAt: incidentResolvedAt ?? now }, now);
       const update = { orgId, publicationId: id, stage: 'resolved', body: RESOLVED } as const;
       enqueue(announceStatusUpdate, { updateId: await stores.publications.addUpdate(update, now) });
     }
+    const changes = over.map(({ id, orgId, incidentId, title }) => ({
+      orgId,
+      action: 'add_status_update',
+      via: 'system' as const,
+      target: incidentId ?? id,
+      before: { publicationId: id, title },
+      after: { publicationId: id, title, stage: 'resolved', text: RESOLVED },
+    }));
+    // Each row locks the chain of its organization until the end: always in the same order.
+    await recordSystemChanges(
+      unit,
+      changes.toSorted((a, b) => (a.orgId < b.orgId ? -1 : 1)),
+    );
     return over.length;
   });
 }

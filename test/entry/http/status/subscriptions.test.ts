@@ -7,6 +7,7 @@ import {
   publishIncident,
   updateStatusPage,
 } from '#modules/status_pages/operations/status_pages.ts';
+import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { altered } from '#test/auth/altered.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
@@ -127,6 +128,8 @@ test('the end of an incident is told once, and stays on the page when the incide
   await w.expectOk('resolve_incident', { incidentId });
   expect(await endPublications(w.runtime)).toBe(1);
   expect(await endPublications(w.runtime)).toBe(0);
+  const [ended] = (await asOwner(listAuditLog, { action: 'add_status_update' })).entries;
+  expect(ended).toMatchObject({ actor: { kind: 'system' }, target: incidentId, after: { stage: 'resolved' } });
   await w.runUntilIdle();
   expect(mail.mails.map(({ subject }) => subject).slice(-1)).toEqual(['Acme status: Payments are slow (resolved)']);
   await w.context.db.sql.run('delete from incidents where id = $1', [incidentId]);
