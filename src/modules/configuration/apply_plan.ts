@@ -47,7 +47,8 @@ export async function applyConfiguration(
   }
   const callerOfFile = async (): Promise<Caller> => ({ ...(await callerNow()), appliesFile: true });
   const by = await callerOfFile();
-  for (const name of new Set(plan.changes.map(operationOf))) {
+  const recording = plan.records.length + plan.gone.length > 0 ? ['record_keys'] : [];
+  for (const name of new Set([...plan.changes.map(operationOf), ...recording])) {
     await requirePermission(runtime, getConsoleOperation(name), by, origin);
   }
   const ids = new Map<string, string>();

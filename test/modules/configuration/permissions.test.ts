@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+
+import type { Permission } from '#kernel/permissions.ts';
+import { fileWorld } from '#test/kit/world.ts';
+
+const shared = await fileWorld();
+
+const FILE = `
+version: 1
+services:
+  - { key: checkout, name: checkout, repository: { owner: northwind, name: checkout } }
+`;
+
+test('changes nothing with a key that may not mark what is there as managed', async () => {
+  const w = await shared.forOrganization();
+  const { serviceId } = await w.expectOk('create_service', { name: 'checkout' });
+  const views = ['services:view', 'dashboards:view', 'oncall:view'] as const;
+  const apply = async (permissions: readonly Permission[]) => {
+    const headers = {
+      authorization: `Bearer ${await w.given.apiKey({ permissions })}`,
+      'content-type': 'application/json',
+    };
+    const payload = JSON.stringify({ file: FILE });
+    return await w.app.inject({ method: 'POST', url: '/api/config/apply', headers, payload });
+  };
+  const refused = await apply([...views, 'services:edit']);
+  expect(refused.statusCode).toBe(403);
+  expect(refused.body).toContain('oncall:edit');
+  expect(await w.expectOk('get_service', { serviceId })).toMatchObject({ scmRepo: null });
+  expect((await apply([...views, 'services:edit', 'oncall:edit'])).json()).toMatchObject({ applied: 1 });
+  expect((await apply([...views, 'services:edit'])).json()).toMatchObject({ applied: 0 });
+});
