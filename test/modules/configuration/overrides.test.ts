@@ -67,3 +67,34 @@ test('overrides the only layer of a schedule, whatever its name', async () => {
   expect((await plan(FILE)).changes).toEqual([]);
   expect((await plan(await pull())).changes).toEqual([]);
 });
+
+const TWO_LAYERS = FILE.replace(
+  '    overrides:',
+  `      - name: Nights
+        rotation: { every: 1, unit: weeks }
+        turns: [{ people: [bram] }]
+        startsAt: 2026-01-05T09:00
+        hours: [{ fromDay: 1, from: '22:00', toDay: 2, to: '06:00' }]
+    overrides:`,
+).replace('layer: Days', 'layer: Nights');
+
+test('makes an override anew that is another one by now', async () => {
+  const { w, caller, apply, plan } = await applying();
+  await apply(TWO_LAYERS);
+  const schedules = async () =>
+    await storesOf(w.context.db.session()).schedules.listPage(w.orgId, {}, { offset: 0, limit: 1 });
+  const [schedule] = await schedules();
+  if (schedule === undefined) throw new Error('the file makes a schedule');
+  const { id: scheduleId, name, timezone, updatedAt } = schedule;
+  const layers = readLayers(readSchedule(schedule)).map(({ id: layerId, name: of, rotation, turns, hours }) => {
+    return { layerId, name: of === 'Nights' ? 'Renamed by hand' : of, rotation, turns, hours };
+  });
+  const edited = { scheduleId, readAt: toTimestamp(updatedAt), name, timezone, layers, keepTurns: true };
+  await runOperation(w, setScheduleLayers, caller, edited);
+  expect((await apply(TWO_LAYERS)).applied).toBeGreaterThan(0);
+  expect((await plan(TWO_LAYERS)).changes).toEqual([]);
+  const overrides = await w.context.db.sql.rows('select id from schedule_overrides where schedule_id = $1', [
+    scheduleId,
+  ]);
+  expect(overrides).toHaveLength(1);
+});

@@ -21,8 +21,16 @@ export interface MatchedResource {
   readonly managed: ManagedResource | null;
 }
 
+/** A resource that is there with its record. */
+export interface RecordedResource {
+  readonly managed: ManagedResource;
+  readonly present: PresentResource;
+}
+
 export interface Matches {
   readonly matched: readonly MatchedResource[];
+  /** Overrides of a key of the file that are others by now; no operation changes an override. */
+  readonly replaced: readonly RecordedResource[];
   /** Resources with a key that the file does not have. */
   readonly left: readonly { readonly managed: ManagedResource; readonly present: PresentResource | null }[];
   /** Returns the id of a resource by its key; null for one that is to be created. */
@@ -42,6 +50,7 @@ export function* matchResources(wanted: readonly WantedResource[], state: Organi
   const managedByKind = Map.groupBy(state.managed, ({ kind }) => kind);
   const matched: MatchedResource[] = [];
   const left: { managed: ManagedResource; present: PresentResource | null }[] = [];
+  const replaced: RecordedResource[] = [];
   const refOf = (kind: ResourceKind, id: string): Ref => refs.get(kind)?.get(id) ?? refOfId(id);
   for (const kind of RESOURCE_KINDS) {
     yield;
@@ -54,9 +63,14 @@ export function* matchResources(wanted: readonly WantedResource[], state: Organi
     const byId = new Map(present.map((resource) => [resource.id, resource]));
     const taken = new Set(ofKind.map(({ present: resource }) => resource?.id));
     for (const record of managed) {
-      if (keys.has(record.key) || taken.has(record.resourceId)) continue;
-      left.push({ managed: record, present: byId.get(record.resourceId) ?? null });
-      if (!byId.has(record.resourceId)) continue;
+      if (taken.has(record.resourceId)) continue;
+      const resource = byId.get(record.resourceId) ?? null;
+      if (keys.has(record.key)) {
+        if (kind === 'override' && resource !== null) replaced.push({ managed: record, present: resource });
+        continue;
+      }
+      left.push({ managed: record, present: resource });
+      if (resource === null) continue;
       ids.get(kind)?.set(record.key, record.resourceId);
       refs.get(kind)?.set(record.resourceId, record.key);
     }
@@ -81,6 +95,7 @@ export function* matchResources(wanted: readonly WantedResource[], state: Organi
   const records = new Map(state.managed.map(({ kind, key, resourceId }) => [`${kind} ${key}`, resourceId]));
   return {
     matched,
+    replaced,
     left,
     goneIds: new Map(missing.flatMap((name) => (records.has(name) ? [[name, records.get(name) ?? '']] : []))),
     findId: (kind, ref) => (ref.startsWith('@') ? ref.slice(1) : (ids.get(kind)?.get(ref) ?? null)),
@@ -101,8 +116,9 @@ function matchKind(
   const recorded = wanted.map((resource) => {
     const record = records.get(resource.key) ?? null;
     const existing = record === null || resource.kind === 'person' ? undefined : byId.get(record.resourceId);
-    if (existing !== undefined) taken.add(existing.id);
-    return existing ?? null;
+    if (existing === undefined || isAnother(resource, existing)) return null;
+    taken.add(existing.id);
+    return existing;
   });
   return wanted.map((resource, index) => {
     const record = records.get(resource.key) ?? null;
@@ -123,6 +139,11 @@ function matchKind(
     const record = recordOf.get(id);
     return record === undefined || record.kind === 'person' || !keys.has(record.key);
   }
+}
+
+/** Whether the override of a key has become another one: of somebody else, at another time, or of another layer. */
+function isAnother(wanted: WantedResource, present: PresentResource): boolean {
+  return wanted.kind === 'override' && placeOf(wanted) !== placeOf(present);
 }
 
 function hasSameEnvironment(wanted: WantedResource, present: PresentResource): boolean {

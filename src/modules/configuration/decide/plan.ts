@@ -1,5 +1,10 @@
 import { isPlain } from './layers.ts';
-import { type MatchedResource, type Matches, matchResources } from '#modules/configuration/decide/match_resources.ts';
+import {
+  type MatchedResource,
+  type Matches,
+  matchResources,
+  type RecordedResource,
+} from '#modules/configuration/decide/match_resources.ts';
 import { inOrderOfNeed } from './policies_of_file.ts';
 import type { ManagedResource, OrganizationState } from '#modules/configuration/decide/present_state.ts';
 import { refOfId } from '#modules/configuration/decide/ref.ts';
@@ -88,7 +93,8 @@ export function* planConfiguration(
 ): Steps<Plan> {
   const matches = yield* matchResources(wanted, state);
   const confirmed = new Set(state.members.filter(({ phoneConfirmed }) => phoneConfirmed).map(({ id }) => id));
-  const changes: PlannedChange[] = [];
+  // Before all else: a layer that goes takes its overrides with it.
+  const changes = matches.replaced.filter(({ managed }) => isRemoved(managed)).map(deletionOf);
   const faults: Fault[] = [];
   const records: ManagedResource[] = [];
   let confirmedNumbers = 0;
@@ -261,14 +267,9 @@ function isRemoved({ kind, isMade }: ManagedResource): boolean {
   return isMade && kind !== 'person' && kind !== 'routes';
 }
 
-interface Removal {
-  readonly managed: ManagedResource;
-  readonly present: PresentResource;
-}
-
 /** Deletes what names others before what they name. What holds something that no file made stays, and is said. */
 function deletions(
-  removable: readonly Removal[],
+  removable: readonly RecordedResource[],
   state: OrganizationState,
 ): { readonly changes: readonly PlannedChange[]; readonly notes: readonly string[] } {
   const going = new Set(removable.filter(({ managed }) => isRemoved(managed)).map(({ present }) => present.id));
@@ -290,15 +291,16 @@ function deletions(
         order(a.managed.kind) - order(b.managed.kind) ||
         (needs.get(b.present.id) ?? 0) - (needs.get(a.present.id) ?? 0),
     );
-  const changes = removed.map(({ managed: { kind, key }, present }): PlannedChange => {
-    const base = { kind, key, name: nameOf(present), id: present.id, basis: present.updatedAt };
-    return { ...base, action: 'delete', fields: [], wanted: null, present, part: null };
-  });
-  return { changes, notes };
+  return { changes: removed.map(deletionOf), notes };
+}
+
+function deletionOf({ managed: { kind, key }, present }: RecordedResource): PlannedChange {
+  const base = { kind, key, name: nameOf(present), id: present.id, basis: present.updatedAt };
+  return { ...base, action: 'delete', fields: [], wanted: null, present, part: null };
 }
 
 /** Returns the place of each policy among those to be deleted, where a policy stands behind all that it names. */
-function orderOfNeed(removable: readonly Removal[]): ReadonlyMap<string, number> {
+function orderOfNeed(removable: readonly RecordedResource[]): ReadonlyMap<string, number> {
   const policies = removable.flatMap(({ present }) =>
     present.kind === 'policy' ? [{ key: refOfId(present.id), id: present.id, fields: present.fields }] : [],
   );
