@@ -45,24 +45,34 @@ async function sendChunk(bytes: Buffer, { name = sha1(bytes), field = 'file', ke
   return await send('chunk-upload/', form, key);
 }
 
-function assemble(bytes: Buffer, key = w.orgKey) {
+function assemble(bytes: Buffer, key = w.orgKey, named: object = { projects: ['web-shop'], version: '1' }) {
   const checksum = sha1(bytes);
-  return send('artifactbundle/assemble/', { checksum, chunks: [checksum], projects: ['web-shop'], version: '1' }, key);
+  return send('artifactbundle/assemble/', { checksum, chunks: [checksum], ...named }, key);
 }
 
 /** Uploads the bytes, has them read, and returns how that went. */
 async function upload(bytes: Buffer, sourceMapBytesMax = 1e9, limits: Partial<UploadLimits> = {}) {
   await sendChunk(bytes);
-  expect((await assemble(bytes)).body).toEqual({ state: 'created', missingChunks: [], detail: null });
-  const [bundle] = await w.context.db.sql.rows<{ id: string }>('select id from artifact_bundles where checksum = $1', [
-    sha1(bytes),
-  ]);
+  expect((await assemble(bytes)).body).toEqual(CREATED);
+  await read(bytes, sourceMapBytesMax, limits);
+  return (await assemble(bytes)).body;
+}
+
+const CREATED = { state: 'created', missingChunks: [], detail: null };
+
+/** Has the uploads of the bytes read, each twice, the oldest first. */
+async function read(bytes: Buffer, sourceMapBytesMax = 1e9, limits: Partial<UploadLimits> = {}) {
+  const bundles = await w.context.db.sql.rows<{ id: string }>(
+    `select id from artifact_bundles where checksum = $1 and state = 'waiting' order by created_at, id`,
+    [sha1(bytes)],
+  );
   const { db, clock } = w.context;
   const uploadLimits = { uploadUnpackedMegabytes: 4_096, uploadSeconds: 120, ...limits };
   const runtime = { db, clock, onOutbox: () => {}, log: silentLog, sourceMapBytesMax, uploadLimits };
-  await assembleBundle(runtime, { thread: counted }, w.orgId, bundle?.id ?? '');
-  await assembleBundle(runtime, { thread: counted }, w.orgId, bundle?.id ?? '');
-  return (await assemble(bytes)).body;
+  for (const { id } of bundles) {
+    await assembleBundle(runtime, { thread: counted }, w.orgId, id);
+    await assembleBundle(runtime, { thread: counted }, w.orgId, id);
+  }
 }
 
 /** An archive whose files are stored as they are, but for what is said of one. */
@@ -111,6 +121,20 @@ function withLies(archive: Buffer): Buffer {
 
 function mapOf(content: string): string {
   return JSON.stringify({ version: 3, sources: ['pay.js'], sourcesContent: [content], names: [], mappings: 'AAAA' });
+}
+
+async function retain(sourceMapDays = 90): Promise<void> {
+  await enforceRetention({
+    db: w.context.db,
+    clock: w.clock,
+    sourceMapDays,
+    expiredRows: {
+      remove: async () => {},
+      removeNames: async () => {},
+      removeOrigins: async () => {},
+      removeRollups: async () => {},
+    },
+  });
 }
 
 test('parts that are missing are named, and a part has to be what its checksum says', async () => {
@@ -203,6 +227,28 @@ test('uploads are the organization’s: another one sees nothing of them, and a 
   expect(await sendChunk(bytes, { key: viewer })).toMatchObject({ status: 403 });
 });
 
+test('uploads that share their parts are each read, also where one has been read before the other', async () => {
+  const bytes = bundle(mapOf('shared'));
+  await sendChunk(bytes);
+  const later = { projects: ['web-shop'], version: '2' };
+  expect((await assemble(bytes)).body).toEqual(CREATED);
+  expect((await assemble(bytes, w.orgKey, later)).body).toEqual(CREATED);
+  await read(bytes);
+  expect((await assemble(bytes)).body).toMatchObject({ state: 'ok' });
+  expect((await assemble(bytes, w.orgKey, later)).body).toMatchObject({ state: 'ok' });
+  expect(await w.context.db.sql.rows('select sha1 from upload_chunks where sha1 = $1', [sha1(bytes)])).toEqual([]);
+});
+
+test('a part that waits to be read for longer than a day stays', async () => {
+  const bytes = bundle(mapOf('late'));
+  await sendChunk(bytes);
+  expect((await assemble(bytes)).body).toEqual(CREATED);
+  w.clock.advance({ hours: 30 });
+  await retain();
+  await read(bytes);
+  expect((await assemble(bytes)).body).toMatchObject({ state: 'ok' });
+});
+
 test('an organization whose uploads wait in great number adds none, but may send again what is there', async () => {
   const [first, second] = [bundle(mapOf('one')), bundle(mapOf('two'))];
   await sendChunk(first);
@@ -222,16 +268,6 @@ test('what was used longest ago makes room, and what nobody uses goes', async ()
   expect(await upload(bundle(mapOf('new')), 1)).toMatchObject({ state: 'ok' });
   expect(await releases()).toBe(1);
   w.clock.advance({ hours: 24 * 91 });
-  await enforceRetention({
-    db: w.context.db,
-    clock: w.clock,
-    sourceMapDays: 90,
-    expiredRows: {
-      remove: async () => {},
-      removeNames: async () => {},
-      removeOrigins: async () => {},
-      removeRollups: async () => {},
-    },
-  });
+  await retain();
   expect(await releases()).toBe(0);
 });

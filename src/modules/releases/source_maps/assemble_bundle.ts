@@ -62,7 +62,10 @@ export async function assembleBundle(
     const detail = storableText(error.message);
     await artifacts.endBundle(bundle.id, { state: 'refused', detail, maps: 0, bytes: bundle.bytes });
   }
-  await artifacts.removeChunks(orgId, bundle.chunks);
+  await inUnitOfWork(runtime, async ({ stores }) => {
+    await stores.artifacts.lockChunks(orgId);
+    await stores.artifacts.removeChunks(orgId, bundle.chunks);
+  });
 }
 
 async function takeMaps(runtime: AssemblyRuntime, assembler: Assembler, bundle: BundleRow): Promise<void> {

@@ -8,7 +8,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ReleaseRuntime, Requester } from '#modules/releases/deploys.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
-import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { assembleBundle } from '#storage/queue/jobs.ts';
 
 /** An upload that its client says is complete. */
@@ -37,54 +37,65 @@ export async function askForAssembly(
 ): Promise<UploadProgress> {
   const { orgId } = requester;
   const { artifacts } = storesOf(runtime.db.session());
-  const key = keyOf(upload);
-  const bundle = await artifacts.findBundle(orgId, key);
+  const bundle = await artifacts.findBundle(orgId, keyOf(upload));
   if (bundle !== null && !isToBeReadAgain(bundle, runtime.clock.now())) {
     await artifacts.markUsed([bundle.id], runtime.clock.now());
     return progressOf(bundle);
   }
-  const sizes = await artifacts.chunkSizes(orgId, upload.chunks);
-  const missingChunks = [...new Set(upload.chunks)].filter((sha1) => !sizes.has(sha1));
-  if (missingChunks.length > 0) return { state: 'not_found', missingChunks, detail: null };
-  const bytes = upload.chunks.reduce((sum, sha1) => sum + (sizes.get(sha1) ?? 0), 0);
-  if (bytes > uploadMegabytes * 1_048_576) {
-    throw new AppError('payload_too_large', `an upload has at most ${uploadMegabytes} MiB; split it`, {
-      limit: 'uploadMegabytes',
-    });
-  }
-  await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
-    if (bundle !== null) await stores.artifacts.removeBundle(bundle.id);
-    const id = newId('bundle');
-    const { checksum, chunks, serviceIds, release, dist } = upload;
-    const what = { checksum, serviceIds, release, dist };
-    const isNew = await stores.artifacts.insertBundle({
-      id,
-      orgId,
-      key,
-      ...what,
-      chunks,
-      state: 'waiting',
-      detail: null,
-      maps: 0,
-      bytes,
-      createdAt: now,
-      usedAt: now,
-    });
-    if (!isNew) return;
-    await stores.audit.append(
-      {
-        ...requester,
-        action: 'upload_source_maps',
-        target: id,
-        before: null,
-        result: 'done',
-        after: { serviceIds, release, dist, bytes },
-      },
-      now,
-    );
-    enqueue(assembleBundle, { orgId, bundleId: id });
+  return await inUnitOfWork<UploadProgress>(runtime, async (unit) => {
+    await unit.stores.artifacts.lockChunks(orgId);
+    const sizes = await unit.stores.artifacts.chunkSizes(orgId, upload.chunks);
+    const missingChunks = [...new Set(upload.chunks)].filter((sha1) => !sizes.has(sha1));
+    if (missingChunks.length > 0) return { state: 'not_found', missingChunks, detail: null };
+    const bytes = upload.chunks.reduce((sum, sha1) => sum + (sizes.get(sha1) ?? 0), 0);
+    if (bytes > uploadMegabytes * 1_048_576) {
+      throw new AppError('payload_too_large', `an upload has at most ${uploadMegabytes} MiB; split it`, {
+        limit: 'uploadMegabytes',
+      });
+    }
+    if (bundle !== null) await unit.stores.artifacts.removeBundle(bundle.id);
+    await addBundle(unit, requester, upload, bytes);
+    return { state: 'created', missingChunks: [], detail: null };
   });
-  return { state: 'created', missingChunks: [], detail: null };
+}
+
+/** Has a complete upload read, unless another request has asked for it first. */
+async function addBundle(
+  { stores, now, enqueue }: UnitOfWork,
+  requester: Requester,
+  upload: Upload,
+  bytes: number,
+): Promise<void> {
+  const { orgId } = requester;
+  const id = newId('bundle');
+  const { checksum, chunks, serviceIds, release, dist } = upload;
+  const what = { checksum, serviceIds, release, dist };
+  const isNew = await stores.artifacts.insertBundle({
+    id,
+    orgId,
+    key: keyOf(upload),
+    ...what,
+    chunks,
+    state: 'waiting',
+    detail: null,
+    maps: 0,
+    bytes,
+    createdAt: now,
+    usedAt: now,
+  });
+  if (!isNew) return;
+  await stores.audit.append(
+    {
+      ...requester,
+      action: 'upload_source_maps',
+      target: id,
+      before: null,
+      result: 'done',
+      after: { serviceIds, release, dist, bytes },
+    },
+    now,
+  );
+  enqueue(assembleBundle, { orgId, bundleId: id });
 }
 
 const REFUSED_MINUTES = 5;

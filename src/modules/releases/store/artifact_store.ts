@@ -1,11 +1,22 @@
+import { type Kysely, sql } from 'kysely';
+
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
+import { anyOf, columns, holdLock, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { ArtifactBundleEntity, UploadChunkEntity } from '#storage/postgres/entities/releases.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 export type BundleRow = Row<typeof ArtifactBundleEntity>;
 
 type ChunkRow = Row<typeof UploadChunkEntity>;
+
+/** Selects the parts of uploads that are complete and still to be read. */
+function partsThatWait(db: Kysely<Tables>) {
+  return db
+    .selectFrom('artifact_bundles')
+    .select(({ ref }) => ['org_id', sql<string>`json_array_elements_text(${ref('chunks')})`.as('sha1')])
+    .where('state', '=', 'waiting');
+}
 
 /** Uploads of builds, in parts, until their source maps are extracted. */
 export class ArtifactStore extends PostgresStore {
@@ -45,8 +56,24 @@ export class ArtifactStore extends PostgresStore {
     return bytes;
   }
 
+  /** Until the transaction ends nobody else takes parts away, nor begins an upload of which they are. */
+  async lockChunks(orgId: Id<'org'>): Promise<void> {
+    await holdLock(this.session, `upload_chunks ${orgId}`);
+  }
+
+  /** Removes parts of an upload that has been read; those of another that waits stay. */
   async removeChunks(orgId: Id<'org'>, checksums: readonly string[]): Promise<void> {
-    await this.deleteFrom('upload_chunks').where('org_id', '=', orgId).where('sha1', '=', anyOf(checksums)).execute();
+    await this.deleteFrom('upload_chunks')
+      .where('org_id', '=', orgId)
+      .where('sha1', '=', anyOf(checksums))
+      .where(({ eb, refTuple }) =>
+        eb(
+          refTuple('org_id', 'sha1'),
+          'not in',
+          partsThatWait(this.db).where('org_id', '=', orgId).$asTuple('org_id', 'sha1'),
+        ),
+      )
+      .execute();
   }
 
   /** Parts of uploads that were never finished. */
@@ -59,6 +86,9 @@ export class ArtifactStore extends PostgresStore {
           selectFrom('upload_chunks')
             .select(['org_id', 'sha1'])
             .where('created_at', '<', at)
+            .where(({ eb: inner, refTuple: tuple }) =>
+              inner(tuple('org_id', 'sha1'), 'not in', partsThatWait(this.db).$asTuple('org_id', 'sha1')),
+            )
             .limit(limit)
             .$asTuple('org_id', 'sha1'),
         ),
