@@ -9,14 +9,14 @@ import { type World, world } from '#test/kit/world.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 
 /** An upload that waits; it is refused as soon as it is read, because it has no parts. */
-async function waiting(w: World, orgId: Id<'org'>): Promise<Id<'bundle'>> {
+async function waiting(w: World, orgId: Id<'org'>, chunks: readonly string[] = []): Promise<Id<'bundle'>> {
   const [id, now] = [newId('bundle'), w.clock.now()];
   await storesOf(w.context.db.session()).artifacts.insertBundle({
     id,
     orgId,
     key: id,
     checksum: 'of other bytes',
-    chunks: [],
+    chunks,
     serviceIds: [],
     release: null,
     dist: null,
@@ -36,8 +36,8 @@ function handlerOf(w: World) {
   const uploadLimits = { uploadUnpackedMegabytes: 4_096, uploadSeconds: 120 };
   const runtime = { db, clock, onOutbox: () => {}, log: silentLog, sourceMapBytesMax: 1e9, uploadLimits };
   const handler = onAssembleBundle(runtime);
-  return async (orgId: string, bundleId: string): Promise<void> => {
-    await handler.run({ orgId, bundleId }, { jobId: bundleId, attempt: 1, log: silentLog });
+  return async (orgId: string, bundleId: string, attempt = 1): Promise<void> => {
+    await handler.run({ orgId, bundleId }, { jobId: bundleId, attempt, log: silentLog });
   };
 }
 
@@ -70,4 +70,25 @@ test('an organization whose uploads another worker reads waits for it, and no ot
   const { artifacts } = storesOf(w.context.db.session());
   expect((await artifacts.findBundleById(asId('org', other), one))?.state).toBe('refused');
   expect((await artifacts.findBundleById(w.orgId, held))?.state).toBe('waiting');
+});
+
+test('an upload that fails each time is refused with the last attempt, and the others are read', async () => {
+  const w = await world();
+  const bad = await waiting(w, w.orgId, ['bad']);
+  const good = await waiting(w, w.orgId);
+  const sizes = vi.spyOn(ArtifactStore.prototype, 'chunkSizes').mockImplementation(async (_orgId, checksums) => {
+    if (checksums.includes('bad')) throw new Error('the parts cannot be read');
+    return new Map();
+  });
+  onTestFinished(() => sizes.mockRestore());
+  const run = handlerOf(w);
+  await expect(run(w.orgId, bad)).rejects.toThrow('cannot be read');
+  await run(w.orgId, bad, 5);
+  await run(w.orgId, good);
+  const { artifacts } = storesOf(w.context.db.session());
+  expect(await artifacts.findBundleById(w.orgId, bad)).toMatchObject({
+    state: 'refused',
+    detail: expect.stringContaining('upload it again'),
+  });
+  expect((await artifacts.findBundleById(w.orgId, good))?.state).toBe('refused');
 });

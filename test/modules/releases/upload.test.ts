@@ -249,6 +249,23 @@ test('a part that waits to be read for longer than a day stays', async () => {
   expect((await assemble(bytes)).body).toMatchObject({ state: 'ok' });
 });
 
+test('an upload for a service that is deleted before it is read leaves nothing and blocks none', async () => {
+  await w.given.service({ name: 'Gone' });
+  const [bytes, both] = [bundle(mapOf('gone')), bundle(mapOf('both'))];
+  for (const part of [bytes, both]) await sendChunk(part);
+  expect((await assemble(bytes, w.orgKey, { projects: ['gone'], version: '1' })).body).toEqual(CREATED);
+  const projects = ['gone', 'web-shop'];
+  expect((await assemble(both, w.orgKey, { projects, version: '1' })).body).toEqual(CREATED);
+  await w.context.db.sql.run(`delete from services where name = 'Gone'`);
+  await read(bytes);
+  await read(both);
+  const states = await w.context.db.sql.rows<{ state: string }>(
+    'select state from artifact_bundles where checksum = any($1) order by state',
+    [[sha1(bytes), sha1(both)]],
+  );
+  expect(states.map(({ state }) => state)).toEqual(['refused', 'stored']);
+});
+
 test('an organization whose uploads wait in great number adds none, but may send again what is there', async () => {
   const [first, second] = [bundle(mapOf('one')), bundle(mapOf('two'))];
   await sendChunk(first);

@@ -18,7 +18,7 @@ import {
 } from '#modules/releases/source_maps/zip_archive.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
 import type { NewPlace } from '#modules/releases/store/source_map_store.ts';
-import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
+import { inUnitOfWork, type Stores, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface AssemblyRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
@@ -94,7 +94,8 @@ async function takeMaps(runtime: AssemblyRuntime, assembler: Assembler, bundle: 
   }
   await inUnitOfWork(runtime, async ({ stores, now }) => {
     await stores.sourceMaps.removePlacesOf(bundle.id);
-    await stores.sourceMaps.addPlaces(taken.flatMap(({ code, hash }) => placesOf(bundle, code, hash)));
+    const services = await servicesLeft(stores, bundle);
+    await stores.sourceMaps.addPlaces(taken.flatMap(({ code, hash }) => placesOf(bundle, services, code, hash)));
     await stores.artifacts.endBundle(bundle.id, {
       state: 'stored',
       detail: faults.length === 0 ? null : faultsText(faults),
@@ -104,6 +105,17 @@ async function takeMaps(runtime: AssemblyRuntime, assembler: Assembler, bundle: 
     await stores.artifacts.markUsed([bundle.id], now);
   });
   await makeRoom(runtime, bundle);
+}
+
+/** Returns the services of an upload that are still there. Throws `BadUpload` if all have been deleted since. */
+async function servicesLeft(
+  { services }: Pick<Stores, 'services'>,
+  { serviceIds }: BundleRow,
+): Promise<Id<'service'>[]> {
+  const gone = new Set(await services.listGone(serviceIds));
+  const present = serviceIds.filter((serviceId) => !gone.has(serviceId));
+  if (present.length === 0 && gone.size > 0) throw new BadUpload('the service that it is for was deleted');
+  return present;
 }
 
 function faultsText(faults: readonly string[]): string {
@@ -224,7 +236,12 @@ class Archive {
  * Returns the places of a map: by debug id for the whole organization; by release and address for each service that the
  * upload names.
  */
-function placesOf({ id, orgId, serviceIds, release, dist }: BundleRow, code: MappedCode, hash: string): NewPlace[] {
+function placesOf(
+  { id, orgId, release, dist }: BundleRow,
+  serviceIds: readonly Id<'service'>[],
+  code: MappedCode,
+  hash: string,
+): NewPlace[] {
   const { debugId, url } = code;
   const place = { orgId, bundleId: id, hash };
   const byId = debugId === null ? [] : [{ ...place, debugId, serviceId: null, release: null, dist: null, url: null }];
