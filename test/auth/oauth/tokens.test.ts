@@ -185,6 +185,19 @@ test('expired records are removed, and records in use are kept', async () => {
   expect(await storesOf(ownWorld.context.db.session()).connections.count(ownWorld.orgId, { ofUser: null })).toBe(0);
 });
 
+test('an app that is in use stays connected for longer than a client is kept', async () => {
+  const ownWorld = await listeningWorldOfTest();
+  const { app, tokens } = await connected(ownWorld, await ownWorld.person());
+  let token = tokens.refresh_token;
+  for (let month = 1; month <= 4; month += 1) {
+    ownWorld.clock.advance({ hours: 29 * 24 });
+    await pruneConnections(ownWorld.context);
+    const { status, body } = await app.refresh(token);
+    expect([month, status]).toEqual([month, 200]);
+    token = body.refresh_token;
+  }
+});
+
 test('an internal error is answered without details, and a refresh that failed can be retried', async () => {
   const { app, tokens } = await connected(s, await s.person());
   const { sql } = s.context.db;

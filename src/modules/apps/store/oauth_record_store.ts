@@ -22,13 +22,18 @@ export class OAuthRecordStore extends PostgresStore {
       .execute();
   }
 
-  /** null when unknown or expired. */
+  /** null when unknown or expired; a client does not expire while there is a connection of it. */
   async find(kind: string, hash: Buffer, now: Temporal.Instant): Promise<FoundRecord | null> {
     const row = await this.selectFrom('oauth_records as r')
       .select(columns(OAuthRecordEntity, 'r', ['payload', 'consumedAt']))
       .where('r.kind', '=', kind)
       .where('r.hash', '=', hash)
-      .where('r.expires_at', '>', now)
+      .where(({ eb, or, and, exists, selectFrom, ref }) => {
+        const connections = selectFrom('connections as c')
+          .select('c.id')
+          .where('c.client_id', '=', field(ref('r.payload'), 'client_id'));
+        return or([eb('r.expires_at', '>', now), and([eb('r.kind', '=', 'Client'), exists(connections)])]);
+      })
       .executeTakeFirst();
     return row ?? null;
   }
