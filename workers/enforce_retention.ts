@@ -82,9 +82,8 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       () => inBatches((limit) => eventExtras.removeOutdated(now, limit)),
       () => inBatches((limit) => artifacts.removeChunksBefore(now.subtract({ hours: KEEP_CHUNKS_HOURS }), limit)),
       async () => {
-        if (runtime.sourceMapDays === 0) return;
         const since = now.subtract({ hours: 24 * runtime.sourceMapDays });
-        await inBatches((limit) => artifacts.removeBundlesUnusedSince(since, limit));
+        if (runtime.sourceMapDays > 0) await inBatches((limit) => artifacts.removeBundlesUnusedSince(since, limit));
         await inBatches((limit) => sourceMaps.removeUnplaced(null, now.subtract({ hours: 1 }), limit));
       },
       async () => {

@@ -21,16 +21,17 @@ export const onPurgeService = (runtime: PurgeRuntime): JobHandler =>
   });
 
 /**
- * Removes a deleted service from every store: points and events first, then its incidents and groups, then its row, with
- * its rules, keys and dashboards. While the row exists, something is left to do: so after a crash it simply runs again.
+ * Removes a deleted service from every store: points and events first, then its uploads, incidents and groups, then its row,
+ * with its rules, keys and dashboards. While the row exists, something is left to do: so after a crash it simply runs again.
  * The billing ledger and the audit log stay. Points and events that are being stored meanwhile are deleted by the job
  * that stores them; see `delete_orphans.ts`.
  */
 export async function purge(runtime: PurgeRuntime, serviceId: Id<'service'>): Promise<void> {
-  const services = storesOf(runtime.db.session()).services;
+  const { services, artifacts } = storesOf(runtime.db.session());
   if (!(await services.isDeleted(serviceId))) return;
   await runtime.metricWriter.deleteService(serviceId);
   await runtime.exceptionWriter.deleteService(serviceId);
+  await artifacts.removeBundlesOfDeleted(serviceId);
   await services.removeDeleted(serviceId, ROWS_A_STATEMENT);
 }
 

@@ -3,10 +3,12 @@ import zlib from 'node:zlib';
 
 import { afterAll, expect, test } from 'vitest';
 
+import { asId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { assembleBundle, type UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
 import { AssemblyThread } from '#modules/releases/source_maps/assembly_thread.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
+import { purge } from '#workers/purge_service.ts';
 import { fileWorld } from '#test/kit/world.ts';
 
 const w = await fileWorld();
@@ -109,6 +111,16 @@ function bundle(map: string | { deflated: Buffer; bytes: number }): Buffer {
   const files = {
     'app.js': { type: 'minified_source', url: '~/app.js', headers: { Sourcemap: 'app.js.map' } },
     'app.js.map': { type: 'source_map', url: '~/app.js.map' },
+  };
+  return zip({ 'manifest.json': JSON.stringify({ files }), 'app.js': 'pay()', 'app.js.map': map });
+}
+
+/** An archive whose code names its map by a debug id. */
+function withDebugId(map: string): Buffer {
+  const headers = { Sourcemap: 'app.js.map', 'debug-id': '11111111-2222-4333-8444-555555555555' };
+  const files = {
+    'app.js': { type: 'minified_source', url: '~/app.js', headers },
+    'app.js.map': { type: 'source_map', url: '~/app.js.map', headers: { 'debug-id': headers['debug-id'] } },
   };
   return zip({ 'manifest.json': JSON.stringify({ files }), 'app.js': 'pay()', 'app.js.map': map });
 }
@@ -264,6 +276,28 @@ test('an upload for a service that is deleted before it is read leaves nothing a
     [[sha1(bytes), sha1(both)]],
   );
   expect(states.map(({ state }) => state)).toEqual(['refused', 'stored']);
+});
+
+test('a deleted service leaves none of its source maps, also where maps are kept for ever', async () => {
+  const { serviceId } = await w.given.service({ name: 'Short lived' });
+  const [bytes, shared] = [withDebugId(mapOf('its own')), withDebugId(mapOf('shared with another'))];
+  for (const part of [bytes, shared]) await sendChunk(part);
+  await assemble(bytes, w.orgKey, { projects: ['short-lived'] });
+  await assemble(shared, w.orgKey, { projects: ['short-lived', 'web-shop'] });
+  for (const part of [bytes, shared]) await read(part);
+  const { sql } = w.context.db;
+  await sql.run('update services set deleted_at = now() where id = $1', [serviceId]);
+  const nothing = { deleteService: async () => {} };
+  await purge({ db: w.context.db, metricWriter: nothing, exceptionWriter: nothing }, asId('service', serviceId));
+  w.clock.advance({ hours: 2 });
+  await retain(0);
+  const checksums = [sha1(bytes), sha1(shared)];
+  expect(await sql.rows('select checksum from artifact_bundles where checksum = any($1)', [checksums])).toEqual([
+    { checksum: sha1(shared) },
+  ]);
+  const unplaced = `select hash from source_maps m
+    where not exists (select from source_map_places p where p.org_id = m.org_id and p.hash = m.hash)`;
+  expect(await sql.rows(unplaced)).toEqual([]);
 });
 
 test('an organization whose uploads wait in great number adds none, but may send again what is there', async () => {

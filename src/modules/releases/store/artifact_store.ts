@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -16,6 +16,10 @@ function partsThatWait(db: Kysely<Tables>) {
     .selectFrom('artifact_bundles')
     .select(({ ref }) => ['org_id', sql<string>`json_array_elements_text(${ref('chunks')})`.as('sha1')])
     .where('state', '=', 'waiting');
+}
+
+function isFor(serviceIds: Expression<unknown>, serviceId: Expression<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`jsonb_exists(${serviceIds}::jsonb, ${serviceId})`;
 }
 
 /** Uploads of builds, in parts, until their source maps are extracted. */
@@ -169,6 +173,25 @@ export class ArtifactStore extends PostgresStore {
       )
       .execute();
     return rowsChanged(removed);
+  }
+
+  /** Removes the uploads of a deleted service that are for no other service which is there. */
+  async removeBundlesOfDeleted(serviceId: Id<'service'>): Promise<void> {
+    await this.deleteFrom('artifact_bundles')
+      .where('org_id', 'in', ({ selectFrom }) => selectFrom('services').select('org_id').where('id', '=', serviceId))
+      .where(({ ref }) => isFor(ref('artifact_bundles.service_ids'), sql.val(serviceId)))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('services as s')
+              .select('s.id')
+              .whereRef('s.org_id', '=', 'artifact_bundles.org_id')
+              .where('s.deleted_at', 'is', null)
+              .where(({ ref }) => isFor(ref('artifact_bundles.service_ids'), ref('s.id'))),
+          ),
+        ),
+      )
+      .execute();
   }
 
   #bundles(orgId: Id<'org'>) {
