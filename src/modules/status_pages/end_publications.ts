@@ -20,18 +20,16 @@ export async function endPublications(runtime: UnitOfWorkRuntime): Promise<numbe
       const update = { orgId, publicationId: id, stage: 'resolved', body: RESOLVED } as const;
       enqueue(announceStatusUpdate, { updateId: await stores.publications.addUpdate(update, now) });
     }
-    const changes = over.map(({ id, orgId, incidentId, title }) => ({
-      orgId,
-      action: 'add_status_update',
-      via: 'system' as const,
-      target: incidentId ?? id,
-      before: { publicationId: id, title },
-      after: { publicationId: id, title, stage: 'resolved', text: RESOLVED },
-    }));
-    // Each row locks the chain of its organization until the end: always in the same order.
     await recordSystemChanges(
       unit,
-      changes.toSorted((a, b) => (a.orgId < b.orgId ? -1 : 1)),
+      over.map(({ id, orgId, incidentId, title }) => ({
+        orgId,
+        action: 'add_status_update',
+        via: 'system' as const,
+        target: incidentId ?? id,
+        before: { publicationId: id, title },
+        after: { publicationId: id, title, stage: 'resolved', text: RESOLVED },
+      })),
     );
     return over.length;
   });
