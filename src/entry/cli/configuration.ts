@@ -24,6 +24,8 @@ interface Wanted {
 
 /** Exit status of `plan` when there are changes. */
 const HAS_CHANGES = 2;
+/** The operator sees all of a plan. */
+const EVERYTHING = { phones: true, keys: true };
 /** Bytes that a character takes at most. */
 const BYTES_OF_CHARACTER = 4;
 
@@ -51,7 +53,7 @@ export function addConfigurationCommands(program: Command): void {
       const { readPlan } = await import('#modules/configuration/read_plan.ts');
       const request = await requestOf(file, prune);
       const read = await asOperator(org, (runtime, caller) => readPlan(runtime, caller, request));
-      print(json, planJson(read, true), planText(read));
+      print(json, planJson(read, EVERYTHING), planText(read));
       if (read.plan.changes.length > 0) process.exitCode = HAS_CHANGES;
     });
   config
@@ -68,7 +70,7 @@ export function addConfigurationCommands(program: Command): void {
       const done = await asOperator(org, (runtime, caller, origin) =>
         applyConfiguration(runtime, caller, origin, request),
       );
-      print(json, { applied: done.applied, ...planJson(done, true) }, `${planText(done)}\nApplied.`);
+      print(json, { applied: done.applied, ...planJson(done, EVERYTHING) }, `${planText(done)}\nApplied.`);
     });
   config
     .command('schema')

@@ -39,6 +39,10 @@ const APPLICATION = { name: 'apply_configuration' };
 
 const DEFAULT_NAME = 'tocsin.yaml';
 
+function shownTo({ permissions }: Caller): Parameters<typeof planJson>[1] {
+  return { phones: permissions.has('oncall:edit'), keys: false };
+}
+
 /**
  * Mounts the configuration file for pipelines: `plan` and `apply` below `/api/config`, with an API key that holds the
  * permission of each change, and the schema of the file for everybody.
@@ -87,7 +91,7 @@ export async function mountConfiguration(
       const read = await budget.run(senderIdOf(caller), () =>
         readPlan(runtime, caller, { text: file, fileName: name, prune }, files),
       );
-      return planJson(read, caller.permissions.has('oncall:edit'));
+      return planJson(read, shownTo(caller));
     });
 
     scope.post(`${API_PATHS.config}/apply`, { bodyLimit: CONFIGURATION_BODY_BYTES_MAX }, async (request) => {
@@ -104,7 +108,7 @@ export async function mountConfiguration(
           { files, callerNow: () => authenticate(request) },
         ),
       );
-      return { applied: done.applied, ...planJson(done, caller.permissions.has('oncall:edit')) };
+      return { applied: done.applied, ...planJson(done, shownTo(caller)) };
     });
   });
 }

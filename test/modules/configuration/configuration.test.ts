@@ -88,6 +88,8 @@ const PUBLIC_KEY = '9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6';
 /** The installation has each public key once: every organization has one of its own. */
 const publicKeyOf = ({ orgId }: World): string => uuidOf(orgId).replaceAll('-', '');
 
+const EVERYTHING = { phones: true, keys: true };
+
 const ORIGIN = { requestId: 'req_test', address: null };
 
 function toolsOf(w: World) {
@@ -118,7 +120,7 @@ describe('a configuration file', () => {
     const w = await organization();
     const { plan, apply } = toolsOf(w);
     const planned = await plan(FILE);
-    expect(planJson(planned, true).changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)).toContain(
+    expect(planJson(planned, EVERYTHING).changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)).toContain(
       'create schedule primary',
     );
     expect(planText(planned)).toContain('+ team payments');
@@ -127,7 +129,7 @@ describe('a configuration file', () => {
     const done = await apply(FILE, { expects: planned.fingerprint });
     expect(done.applied).toBe(planned.plan.changes.length);
     const again = await plan(FILE);
-    expect(planJson(again, true)).toMatchObject({ changes: [], unrecorded: 0, notInFile: [] });
+    expect(planJson(again, EVERYTHING)).toMatchObject({ changes: [], unrecorded: 0, notInFile: [] });
 
     const [team] = (await w.expectOk('list_teams', {})).teams;
     expect(team).toMatchObject({ name: 'Payments' });
@@ -252,7 +254,7 @@ describe('a configuration file', () => {
     test('deletes what it made only with prune', async () => {
       const left = await tools.plan(smaller);
       expect(left.plan.changes).toEqual([]);
-      expect(planJson(left, true).notInFile.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+      expect(planJson(left, EVERYTHING).notInFile.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
         'maintenance upgrade',
         'dashboard glance',
       ]);

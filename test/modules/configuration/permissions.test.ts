@@ -30,3 +30,20 @@ test('changes nothing with a key that may not mark what is there as managed', as
   expect((await apply([...views, 'services:edit', 'oncall:edit'])).json()).toMatchObject({ applied: 1 });
   expect((await apply([...views, 'services:edit'])).json()).toMatchObject({ applied: 0 });
 });
+
+test('shows no key of a DSN to whoever plans', async () => {
+  const w = await shared.forOrganization();
+  const { serviceId } = await w.expectOk('create_service', { name: 'checkout' });
+  const { dsn } = await w.expectOk('get_service', { serviceId });
+  const publicKey = new URL(dsn).username;
+  const key = await w.given.apiKey({ permissions: ['services:view', 'dashboards:view', 'oncall:view'] });
+  const sentry = "{ publicKey: '0d3b5f7a9c1e4820b6d8f0a2c4e68b13', projectNumber: 42 }";
+  const payload = JSON.stringify({
+    file: `version: 1\nservices: [{ key: checkout, name: checkout, sentry: ${sentry} }]\n`,
+  });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const planned = await w.app.inject({ method: 'POST', url: '/api/config/plan', headers, payload });
+  expect(planned.json()).toMatchObject({ changes: [{ operation: 'keep_sentry_dsn', fields: [{ field: 'sentry' }] }] });
+  expect(publicKey).toMatch(/^[0-9a-f]{32}$/);
+  expect(planned.body).not.toContain(publicKey);
+});

@@ -9,12 +9,19 @@ interface ShownPlan {
   readonly fingerprint: string;
 }
 
-/** Returns the JSON of a plan. `showsNumbers` is false for callers who may not see whole phone numbers. */
-export function planJson({ plan, meaning, notes, fingerprint }: ShownPlan, showsNumbers: boolean) {
+/** Parts of a plan that its reader may see whole. */
+interface Shows {
+  readonly phones: boolean;
+  /** Whether the keys of DSNs are shown: to the operator alone, since nothing records who reads a plan. */
+  readonly keys: boolean;
+}
+
+/** Returns the JSON of a plan, with what its reader may not see masked. */
+export function planJson({ plan, meaning, notes, fingerprint }: ShownPlan, shows: Shows) {
   return {
     changes: plan.changes.map((change) => {
       const { action, kind, key, name, id, fields } = change;
-      const shown = showsNumbers ? fields : fields.map(maskNumber);
+      const shown = fields.map((field) => masked(field, shows));
       return { action, kind, key, name, id, operation: operationOf(change), fields: shown };
     }),
     meaning,
@@ -25,14 +32,28 @@ export function planJson({ plan, meaning, notes, fingerprint }: ShownPlan, shows
   };
 }
 
-function maskNumber(field: ChangedField): ChangedField {
-  if (field.field !== 'phone') return field;
-  const mask = (value: unknown) => (typeof value === 'string' ? `…${value.slice(-2)}` : value);
+function masked(field: ChangedField, { phones, keys }: Shows): ChangedField {
+  if (field.field === 'phone' && !phones) return eachValue(field, (value) => ending(value, 2));
+  return field.field === 'sentry' && !keys ? eachValue(field, withoutKeys) : field;
+}
+
+function eachValue({ field, ...values }: ChangedField, change: (value: unknown) => unknown): ChangedField {
   return {
-    field: 'phone',
-    ...('before' in field && { before: mask(field.before) }),
-    ...('after' in field && { after: mask(field.after) }),
+    field,
+    ...('before' in values && { before: change(values.before) }),
+    ...('after' in values && { after: change(values.after) }),
   };
+}
+
+function withoutKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { publicKey, furtherKeys, ...rest } = value as { publicKey?: unknown; furtherKeys?: unknown };
+  const further = Array.isArray(furtherKeys) ? furtherKeys.map((key: unknown) => ending(key, 4)) : [];
+  return { publicKey: ending(publicKey, 4), ...rest, furtherKeys: further };
+}
+
+function ending(value: unknown, length: number): unknown {
+  return typeof value === 'string' ? `…${value.slice(-length)}` : value;
 }
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const;
