@@ -24,8 +24,9 @@ interface SideRecorderOptions {
 
 const WRITE_INTERVAL_MS = 10_000;
 const HOUR_MS = 3_600_000;
-/** Limit on the rows of all services together that wait to be written. */
-const ROWS_MAX = 5_000;
+/** Limit on the rows of all services together that wait to be written, and on those of each. */
+const ROWS_MAX = 20_000;
+const SERVICE_ROWS_MAX = 5_000;
 const ATTACHMENT_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
@@ -39,6 +40,8 @@ export class TelemetryRecorder {
   #items = new Map<string, SentItems>();
   #sessions = new Map<string, ReleaseSessions>();
   #outcomes = new Map<string, SessionOutcomeRow>();
+  /** Number of rows of sessions and outcomes that wait of each service. */
+  #waiting = new Map<Id<'service'>, number>();
   #hour: Temporal.Instant | null = null;
 
   constructor(options: SideRecorderOptions) {
@@ -124,7 +127,7 @@ export class TelemetryRecorder {
     const hour = this.#hourNow();
     const key = JSON.stringify([serviceId, release, environment, hour.epochMilliseconds]);
     const session = this.#sessions.get(key);
-    if (session === undefined && this.#sessions.size >= ROWS_MAX) return this.count(serviceId, 'session', 'too_many');
+    if (session === undefined && !this.#takeRoom(serviceId)) return this.count(serviceId, 'session', 'too_many');
     this.#sessions.set(key, {
       serviceId,
       release,
@@ -141,10 +144,16 @@ export class TelemetryRecorder {
   #rememberOutcome(row: SessionOutcomeRow): void {
     const key = `${row.serviceId} ${row.sessionId}`;
     const before = this.#outcomes.get(key);
-    if (before === undefined && this.#outcomes.size >= ROWS_MAX) {
-      return this.count(row.serviceId, 'session', 'too_many');
-    }
+    if (before === undefined && !this.#takeRoom(row.serviceId)) return this.count(row.serviceId, 'session', 'too_many');
     this.#outcomes.set(key, { ...(before ?? row), outcome: worseOutcome(before?.outcome ?? null, row.outcome) });
+  }
+
+  /** Takes room for a row of sessions; false when there is none, so that no service takes that of all others. */
+  #takeRoom(serviceId: Id<'service'>): boolean {
+    const waiting = this.#waiting.get(serviceId) ?? 0;
+    if (waiting >= SERVICE_ROWS_MAX || this.#sessions.size + this.#outcomes.size >= ROWS_MAX) return false;
+    this.#waiting.set(serviceId, waiting + 1);
+    return true;
   }
 
   #hourNow(): Temporal.Instant {
@@ -182,13 +191,14 @@ export class TelemetryRecorder {
     this.#items = new Map();
     this.#sessions = new Map();
     this.#outcomes = new Map();
+    this.#waiting = new Map();
     try {
       const left = await this.#options.db.transaction(async (session) => {
         const { sentItems, sessionOutcomes } = storesOf(session);
         const recorded = await sessionOutcomes.record([...outcomes.values()]);
         await sentItems.add([...items.values()]);
-        await sentItems.addSessions(totalsOf([...sessions.values(), ...recorded.changes]));
-        return recorded.left;
+        const left = await sentItems.addSessions(totalsOf([...sessions.values(), ...recorded.changes]));
+        return [...recorded.left, ...left];
       });
       for (const serviceId of left) this.count(serviceId, 'session', 'too_many');
     } catch (error) {

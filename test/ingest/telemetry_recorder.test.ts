@@ -125,6 +125,39 @@ test('each is counted in its own hour, also when the clock is set back', async (
   ]);
 });
 
+test('a sender that names ever other releases fills neither the database nor the memory that others need', async () => {
+  const { serviceId } = await w.given.service();
+  const { serviceId: otherId } = await w.given.service();
+  const { db, clock } = w.context;
+  const recorder = new TelemetryRecorder({
+    db,
+    clock,
+    log: silentLog,
+    cipher: { seal: (plain) => Buffer.from(plain) },
+  });
+  const told = (releases: readonly string[]) => {
+    const counts = { environment: '', sessions: 1, errored: 0, crashed: 0, abnormal: 0 };
+    const nothing = { outcomes: [], discarded: [], feedback: [], checkIns: [], metrics: [], attachments: [] };
+    const besides = { ...nothing, sessions: releases.map((release) => ({ release, ...counts })) };
+    return { eventId: ID, events: [], besides, dropped: [] } as unknown as SentryDelivery;
+  };
+  const invented = Array.from({ length: 25_000 }, (_, index) => `invented@${index}`);
+  await recorder.accept(asId('service', serviceId), told(['shop@1', ...invented]));
+  await recorder.accept(asId('service', otherId), told(['web@1']));
+  await recorder.write();
+  await recorder.accept(asId('service', serviceId), told(['shop@1', 'late@1']));
+  await recorder.write();
+  await recorder.close();
+
+  const other = await runOperation(w, listReleaseHealth, viewer(), { serviceId: otherId });
+  expect(other.releases).toMatchObject([{ release: 'web@1', sessions: 1 }]);
+  const { releases, total } = await runOperation(w, listReleaseHealth, viewer(), { serviceId });
+  expect(total).toBe(1_000);
+  expect(releases[0]).toMatchObject({ release: 'shop@1', sessions: 2 });
+  const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
+  expect(notKept).toMatchObject([{ kind: 'session', reason: 'too_many', count: 24_002 }]);
+});
+
 test('files and feedback are shown with their event, encrypted until then, and to its organization alone', async () => {
   const { serviceId, dsn } = await w.given.service();
   const [group] = await groupAndStore(w, asId('service', serviceId), [eventAt(w, { eventId: ID })]);

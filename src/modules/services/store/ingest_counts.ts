@@ -63,14 +63,94 @@ export type ReleaseSessions = Row<typeof ReleaseSessionsEntity>;
 /** A release's sessions over a time. */
 export type ReleaseHealth = Omit<ReleaseSessions, 'serviceId' | 'environment' | 'hour'>;
 
+/** Limit on the releases, times environments, of which the sessions of a service are counted in an hour. */
+const RELEASES_AN_HOUR_MAX = 1_000;
+
+function hourKeyOf({ serviceId, hour }: Pick<ReleaseSessions, 'serviceId' | 'hour'>): string {
+  return `${serviceId} ${hour.epochMilliseconds}`;
+}
+
+function keyOf(row: Pick<ReleaseSessions, 'serviceId' | 'release' | 'environment' | 'hour'>): string {
+  return JSON.stringify([hourKeyOf(row), row.release, row.environment]);
+}
+
 /** Stores what clients send besides events, as counts by the hour. */
 export class SentItemStore extends PostgresStore {
   async add(items: readonly SentItems[]): Promise<void> {
     await addHourlyCounts(this.session, 'sent_items', items);
   }
 
-  /** Adds to the counts. Those of a service that is gone are left out. */
-  async addSessions(sessions: readonly ReleaseSessions[]): Promise<void> {
+  /**
+   * Adds to the counts; those of a service that is gone are left out. Returns the service of each that was left out because
+   * the service has so many others in that hour: whoever knows its DSN may name ever other releases.
+   */
+  async addSessions(sessions: readonly ReleaseSessions[]): Promise<Id<'service'>[]> {
+    const { kept, left } = await this.#withinLimit(sessions);
+    await this.#addSessions(kept);
+    return left.map(({ serviceId }) => serviceId);
+  }
+
+  async #withinLimit(
+    sessions: readonly ReleaseSessions[],
+  ): Promise<{ readonly kept: readonly ReleaseSessions[]; readonly left: readonly ReleaseSessions[] }> {
+    if (sessions.length === 0) return { kept: [], left: [] };
+    const counted = await this.#findCounted(sessions);
+    const sizes = await this.#sizesOfHours(sessions);
+    const [kept, left] = [[] as ReleaseSessions[], [] as ReleaseSessions[]];
+    for (const row of sessions) {
+      const hour = hourKeyOf(row);
+      const size = sizes.get(hour) ?? 0;
+      const isNew = !counted.has(keyOf(row));
+      if (isNew && size >= RELEASES_AN_HOUR_MAX) {
+        left.push(row);
+        continue;
+      }
+      if (isNew) sizes.set(hour, size + 1);
+      kept.push(row);
+    }
+    return { kept, left };
+  }
+
+  async #findCounted(sessions: readonly ReleaseSessions[]): Promise<ReadonlySet<string>> {
+    const wanted = rowsOf('w', {
+      service_id: ['text', sessions.map(({ serviceId }) => serviceId)],
+      release: ['text', sessions.map(({ release }) => release)],
+      environment: ['text', sessions.map(({ environment }) => environment)],
+      hour: ['timestamptz', sessions.map(({ hour }) => hour)],
+    });
+    const rows = await this.selectFrom('release_sessions as r')
+      .innerJoin(wanted, (join) =>
+        join
+          .onRef('w.service_id', '=', 'r.service_id')
+          .onRef('w.release', '=', 'r.release')
+          .onRef('w.environment', '=', 'r.environment')
+          .onRef('w.hour', '=', 'r.hour'),
+      )
+      .select(['r.service_id as serviceId', 'r.release', 'r.environment', 'r.hour'])
+      .execute();
+    return new Set(rows.map(keyOf));
+  }
+
+  /** Returns the number of releases and environments that are counted in each hour of a service. */
+  async #sizesOfHours(sessions: readonly ReleaseSessions[]): Promise<Map<string, number>> {
+    const hours = [...new Map(sessions.map((row) => [hourKeyOf(row), row])).values()];
+    const wanted = rowsOf('w', {
+      service_id: ['text', hours.map(({ serviceId }) => serviceId)],
+      hour: ['timestamptz', hours.map(({ hour }) => hour)],
+    });
+    const rows = await this.selectFrom('release_sessions as r')
+      .innerJoin(wanted, (join) => join.onRef('w.service_id', '=', 'r.service_id').onRef('w.hour', '=', 'r.hour'))
+      .select(({ fn, cast }) => [
+        'r.service_id as serviceId',
+        'r.hour',
+        cast<number>(fn.countAll(), 'integer').as('count'),
+      ])
+      .groupBy(['r.service_id', 'r.hour'])
+      .execute();
+    return new Map(rows.map((row) => [hourKeyOf(row), row.count]));
+  }
+
+  async #addSessions(sessions: readonly ReleaseSessions[]): Promise<void> {
     if (sessions.length === 0) return;
     const added = rowsOf('added', {
       service_id: ['text', sessions.map(({ serviceId }) => serviceId)],
