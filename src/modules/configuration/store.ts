@@ -150,6 +150,9 @@ export class ConfigurationStore extends PostgresStore {
       .where((eb) => eb.or([eb('d.service_id', 'is', null), eb('d.service_id', '=', anyOf(serviceIds))]))
       .orderBy('d.id')
       .execute();
+    // The windows of a deleted service go later than itself.
+    const holders = new Set<string>([...serviceIds, ...rules.map(({ id }) => id)]);
+    const isThere = (id: string | null) => id === null || holders.has(id);
     return {
       services: services.map((service) => {
         const secrets = secretsOf.get(service.id);
@@ -167,7 +170,7 @@ export class ConfigurationStore extends PostgresStore {
         serviceId,
         routes: own.map(({ serviceId: _, ...route }): AlertRoute => route),
       })),
-      maintenance,
+      maintenance: maintenance.filter(({ serviceId, ruleId }) => isThere(serviceId) && isThere(ruleId)),
       dashboards,
     };
   }
