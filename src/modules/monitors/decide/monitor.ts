@@ -2,10 +2,12 @@ import { addMinutesSaturating, isAtOrBefore, Temporal, toTimestamp } from '#kern
 import type { CheckInStatus, RunStatus } from '#modules/monitors/decide/check_in.ts';
 import {
   CONFIG_DEFAULTS,
+  dueFinder,
   type EditedConfig,
   type MonitorConfig,
   type MonitorSchedule,
   nextDue,
+  nextRuns,
   scheduleText,
 } from '#modules/monitors/decide/schedule.ts';
 
@@ -299,7 +301,33 @@ export function decideRescheduling(
   }
   const [expected, moved] = [nextDue(before.schedule, now), nextDue(after.schedule, now)];
   if (expected === null) return 'other';
-  return moved === null || !isAtOrBefore(moved, expected) ? 'later' : 'other';
+  const isFirstLater = moved === null || !isAtOrBefore(moved, expected);
+  return isFirstLater || waitsLonger(before.schedule, after.schedule, now) ? 'later' : 'other';
+}
+
+const RUNS_COMPARED = 8;
+/** Times from now, in hours, at which waits are compared besides those at the next runs. */
+const HOURS_COMPARED = [3, 6, 9, 12, 15, 18, 21, ...[1, 2, 3, 4, 5, 6, 7, 31, 92, 183].map((days) => days * 24)];
+/** Factor by which a wait may be longer: clocks are changed, and runs may move a little. */
+const WAIT_FACTOR = 1.1;
+const SELDOM_MS = millisecondsOf({ hours: 62 * 24 });
+
+/** Whether a run is waited for longer some time than before, though the first may come sooner. */
+function waitsLonger(before: MonitorSchedule, after: MonitorSchedule, now: Instant): boolean {
+  const [first, second] = nextRuns(before, now, 2);
+  // Runs of such a schedule take long to compute, and a stranger may send schedules in great number.
+  if (first === undefined || second === undefined) return false;
+  if (second.epochMilliseconds - first.epochMilliseconds > SELDOM_MS) return false;
+  const times = [now, ...nextRuns(before, now, RUNS_COMPARED), ...HOURS_COMPARED.map((hours) => now.add({ hours }))];
+  const longestMs = Math.max(...times.map(waitFinder(before)));
+  const waitMs = waitFinder(after);
+  return times.some((time) => waitMs(time) > longestMs * WAIT_FACTOR);
+}
+
+/** Returns a function that tells how many milliseconds after an instant the next run is due. */
+function waitFinder(schedule: MonitorSchedule): (from: Instant) => number {
+  const find = dueFinder(schedule);
+  return (from) => (find(from)?.epochMilliseconds ?? Infinity) - from.epochMilliseconds;
 }
 
 /** Describes all that is expected of a job. */

@@ -157,13 +157,21 @@ function countOf(value: unknown, missing: number, most: number): number {
 
 /** Returns when the next run is due, if one began at this instant; null for never. */
 export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Temporal.Instant | null {
-  if (schedule.type === 'unreadable') return null;
+  return dueFinder(schedule)(after);
+}
+
+/** Returns a function that does what `nextDue` does, and reads the schedule once. */
+export function dueFinder(schedule: MonitorSchedule): (after: Temporal.Instant) => Temporal.Instant | null {
+  if (schedule.type === 'unreadable') return () => null;
   const { timezone } = schedule;
-  if (schedule.type === 'crontab') {
-    const crontab = parseCrontab(schedule.crontab, 'crontab');
-    return crontab.kind === 'faults' ? null : nextRun(crontab.value, timezone, after);
-  }
-  const { unit, value } = schedule;
+  if (schedule.type === 'interval') return (after) => endOfPause(schedule, after);
+  const crontab = parseCrontab(schedule.crontab, 'crontab');
+  return crontab.kind === 'faults' ? () => null : (after) => nextRun(crontab.value, timezone, after);
+}
+
+type Interval = Extract<MonitorSchedule, { type: 'interval' }>;
+
+function endOfPause({ unit, value, timezone }: Interval, after: Temporal.Instant): Temporal.Instant {
   const at = after
     .toZonedDateTimeISO(timezone)
     .add({ [`${unit}s`]: value })
@@ -189,7 +197,8 @@ export function scheduleFault(schedule: MonitorSchedule | null): string | null {
 /** Returns the next runs after an instant, as far as there are so many. */
 export function nextRuns(schedule: MonitorSchedule, after: Temporal.Instant, count: number): Temporal.Instant[] {
   const runs: Temporal.Instant[] = [];
-  for (let at = nextDue(schedule, after); at !== null && runs.length < count; at = nextDue(schedule, at)) runs.push(at);
+  const find = dueFinder(schedule);
+  for (let at = find(after); at !== null && runs.length < count; at = find(at)) runs.push(at);
   return runs;
 }
 

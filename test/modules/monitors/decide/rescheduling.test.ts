@@ -11,6 +11,9 @@ test.each([
   ['nothing', FIVE, null],
   ['once a year', { ...FIVE, schedule: crontab('0 0 1 1 *') }, 'later'],
   ['never', { ...FIVE, schedule: crontab('0 0 30 2 *') }, 'later'],
+  ['in a minute, and then once a year', { ...FIVE, schedule: crontab('1 12 1 6 *') }, 'later'],
+  ['every minute of this day alone', { ...FIVE, schedule: crontab('* * 1 6 *') }, 'later'],
+  ['every minute, but at night', { ...FIVE, schedule: crontab('* 6-20 * * *') }, 'later'],
   ['every minute', { ...FIVE, schedule: crontab('* * * * *') }, 'other'],
   ['a longer margin', { ...FIVE, marginMinutes: 40_000 }, 'later'],
   ['more failures', { ...FIVE, failureThreshold: 720 }, 'later'],
@@ -26,4 +29,16 @@ test.each([
 
 test('the first schedule of a monitor replaces none', () => {
   expect(decideRescheduling(NEW_MONITOR, FIVE, NOW)).toBeNull();
+});
+
+test.each([
+  ['an hour earlier', '0 4 * * *', '0 3 * * *', 'other'],
+  ['on another day', '0 4 * * 4', '0 4 * * 3', 'other'],
+  ['on another day of the month', '0 4 5 * *', '0 4 4 * *', 'other'],
+  ['half as often', '10 */2 * * *', '10 */4 * * *', 'later'],
+  ['not at weekends', '0 4 * * *', '0 3 * * 1-5', 'later'],
+  ['once in a leap year', '0 4 29 2 *', '0 3 29 2 *', 'other'],
+])('a job that runs %s from now on', (_what, before, after, decision) => {
+  const [old, next] = [before, after].map((text) => ({ ...NEW_MONITOR, schedule: crontab(text) }));
+  expect(decideRescheduling(old!, next!, NOW)).toBe(decision);
 });
