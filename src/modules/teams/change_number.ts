@@ -1,11 +1,11 @@
-import type { UnitOfWork } from '#modules/stores.ts';
+import type { Stores, UnitOfWork } from '#modules/stores.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { NewNotification } from '#modules/notifications/store/notification_store.ts';
-import { actingRoleOf, isAbove, isManagerRole } from '#kernel/permissions.ts';
+import { actingRoleOf, isAbove, isManagerRole, type Role } from '#kernel/permissions.ts';
 
 /** Limit on the owners and admins who are notified of one change. */
 const TOLD_MAX = 20;
@@ -39,7 +39,8 @@ export async function requireMayEnterNumber(
   const isConfirmed = (phone: string | null) => phone !== null && confirmed.includes(phone);
   if (isConfirmed(after) && !isConfirmed(before)) return;
   const callerRole = actor.kind === 'user' ? await stores.people.findRole(orgId, actor.userId) : null;
-  const actingRole = actingRoleOf(callerRole, permissions);
+  const ceiling = actor.kind === 'user' ? callerRole : await ceilingOfKey(stores, orgId, actor.apiKeyId);
+  const actingRole = actingRoleOf(ceiling, permissions);
   if (isAbove(target, actingRole)) {
     throw new AppError(
       'forbidden',
@@ -54,6 +55,20 @@ export async function requireMayEnterNumber(
       ? 'this number was confirmed by the person it belongs to: they, or an owner or admin of the organization, may change it'
       : 'this person has confirmed another number: they, or an owner or admin of the organization, may enter this one',
   );
+}
+
+/**
+ * Returns the role above which a key of the organization never acts: it may enter no number that whoever made it may
+ * not. Null for a key that the operator has made.
+ */
+async function ceilingOfKey(
+  { apiKeys, people }: Pick<Stores, 'apiKeys' | 'people'>,
+  orgId: Id<'org'>,
+  apiKeyId: Id<'apikey'>,
+): Promise<Role | null> {
+  const key = await apiKeys.find(orgId, apiKeyId);
+  if (key === null || key.createdBy === null) return null;
+  return (await people.findRole(orgId, key.createdBy)) === 'owner' ? 'owner' : 'admin';
 }
 
 /**
