@@ -251,6 +251,24 @@ test('a schedule that a person has said wins over what the job sends, until the 
   expect(audited.map(({ action }) => action)).toEqual(['update_monitor', 'reset_monitor']);
 });
 
+test('a run that was given up ends well in its own environment, though its end names none', async () => {
+  const w = await world();
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  const id = 'c'.repeat(32);
+  await checkIn(w, dsn, 'job', `status=in_progress&environment=staging&check_in_id=${id}`);
+  await look(w);
+  w.clock.advance({ minutes: 31 });
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered' }]);
+  await checkIn(w, dsn, 'job', `status=ok&check_in_id=${id}`);
+  await look(w);
+  expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([
+    { environment: 'staging', isFailing: false, runs: [{ status: 'ok' }] },
+  ]);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
+});
+
 test('a schedule that a person sets in place of one that cannot be read resolves the incident about it', async () => {
   const w = await world();
   const { serviceId, dsn } = await w.given.service();

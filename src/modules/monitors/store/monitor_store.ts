@@ -221,7 +221,7 @@ export class MonitorStore extends PostgresStore {
     return run ?? null;
   }
 
-  /** Returns the environment in which a run of a job goes on; null if none does under this id. */
+  /** Returns the environment in which a run of a job goes on, or was given up; null if there is none under this id. */
   async findEnvironment(job: Pick<MonitorName, 'serviceId' | 'slug'>, runId: string): Promise<string | null> {
     const monitor = await this.selectFrom('monitors as m')
       .innerJoin('monitor_runs as r', 'r.monitor_id', 'm.id')
@@ -229,7 +229,11 @@ export class MonitorStore extends PostgresStore {
       .where('m.service_id', '=', job.serviceId)
       .where('m.slug', '=', job.slug)
       .where('r.run_id', '=', runId)
-      .where('r.timeout_at', 'is not', null)
+      .where('r.status', 'in', ['in_progress', 'timeout'])
+      // One that goes on counts first.
+      .orderBy('r.status')
+      .orderBy('r.started_at', 'desc')
+      .limit(1)
       .executeTakeFirst();
     return monitor?.environment ?? null;
   }
