@@ -1,7 +1,14 @@
 import { getConsoleOperation } from '#actions/registry.ts';
-import { type ActionRuntime, type BeforeCommit, requirePermission, runAction } from '#actions/run_action.ts';
+import {
+  type ActionRuntime,
+  type BeforeCommit,
+  recordRefusal,
+  requirePermission,
+  runAction,
+} from '#actions/run_action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { type BasisOf, callOf, type IdOf, operationOf } from '#modules/configuration/decide/operation_calls.ts';
+import { DEFAULT_RETENTION_DAYS } from '#modules/capabilities/decide/capability.ts';
 import { isSame, type PlannedChange } from '#modules/configuration/decide/plan.ts';
 import { type FileReading, type FileRequest, readPlan, type ReadPlan } from '#modules/configuration/read_plan.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -50,6 +57,13 @@ export async function applyConfiguration(
   const recording = plan.records.length + plan.gone.length > 0 ? ['record_keys'] : [];
   for (const name of new Set([...plan.changes.map(operationOf), ...recording])) {
     await requirePermission(runtime, getConsoleOperation(name), by, origin);
+  }
+  if (!by.permissions.has('services:delete') && plan.changes.some(deletesData)) {
+    await recordRefusal(runtime, getConsoleOperation('set_retention'), by, origin);
+    throw new AppError(
+      'forbidden',
+      'this file keeps data of a service for fewer days, which deletes what is older for good: that needs the permission services:delete',
+    );
   }
   const ids = new Map<string, string>();
   const idOf: IdOf = (kind, key) => {
@@ -105,6 +119,13 @@ export async function applyConfiguration(
       await runAction(runtime, operation, await callerOfFile(), input, origin);
     }
   }
+}
+
+/** Whether a change shortens how long data is kept. */
+function deletesData({ part, fields: [field] }: PlannedChange): boolean {
+  if (part?.part !== 'retention') return false;
+  const before = typeof field?.before === 'number' ? field.before : DEFAULT_RETENTION_DAYS[part.capability];
+  return part.days < before;
 }
 
 /** Throws `conflict` if the row is not what the plan rests on; `before` is what the operation has read under a lock. */

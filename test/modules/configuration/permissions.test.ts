@@ -31,6 +31,26 @@ test('changes nothing with a key that may not mark what is there as managed', as
   expect((await apply([...views, 'services:edit'])).json()).toMatchObject({ applied: 0 });
 });
 
+test('changes nothing with a key that may not shorten how long data is kept', async () => {
+  const w = await shared.forOrganization();
+  const key = await w.given.apiKey({
+    permissions: ['services:view', 'dashboards:view', 'oncall:view', 'services:edit', 'oncall:edit'],
+  });
+  const apply = async (days: number) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const payload = JSON.stringify({
+      file: `version: 1\nservices: [{ key: checkout, name: checkout, retentionDays: { metrics: ${days} } }]\n`,
+    });
+    return await w.app.inject({ method: 'POST', url: '/api/config/apply', headers, payload });
+  };
+  const refused = await apply(7);
+  expect(refused.statusCode).toBe(403);
+  expect(refused.body).toContain('services:delete');
+  expect((await w.expectOk('list_services', {})).services).toEqual([]);
+  expect((await apply(60)).json()).toMatchObject({ applied: 2 });
+  expect((await apply(59)).statusCode).toBe(403);
+});
+
 test('shows no key of a DSN to whoever plans', async () => {
   const w = await shared.forOrganization();
   const { serviceId } = await w.expectOk('create_service', { name: 'checkout' });
