@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 
 import { auditGenesis } from '#auth/audit_chain.ts';
@@ -21,7 +21,7 @@ import { exchange, outcomeOfStatus, type PlaceHttp } from '#notify/places/exchan
 import { sendAuditStreamFailing } from '#storage/queue/jobs.ts';
 
 const NEWLINE = 0x0a;
-/** Bytes at the end of a file that are looked at; a row is smaller. */
+/** Bytes at the end of a file that are looked at first; nearly every row is smaller. */
 const TAIL_BYTES = 4 * 1_024 * 1_024;
 
 /**
@@ -32,10 +32,7 @@ async function appendRows(folder: string, name: string, rows: readonly ChainRow[
   await mkdir(folder, { recursive: true, mode: 0o750 });
   const file = await open(path.join(folder, name), 'a+', 0o640);
   try {
-    const { size } = await file.stat();
-    const from = Math.max(0, size - TAIL_BYTES);
-    const tail = Buffer.alloc(size - from);
-    await file.read(tail, 0, tail.length, from);
+    const { from, tail } = await readEnd(file);
     const end = tail.lastIndexOf(NEWLINE) + 1;
     if (end < tail.length) await file.truncate(from + end);
     const last = lastRowOf(tail.subarray(0, end));
@@ -47,6 +44,18 @@ async function appendRows(folder: string, name: string, rows: readonly ChainRow[
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/** Reads the end of a file with at least its last whole line, and whatever a crash left behind that. */
+async function readEnd(file: FileHandle): Promise<{ readonly from: number; readonly tail: Buffer }> {
+  const { size } = await file.stat();
+  for (let length = TAIL_BYTES; ; length *= 4) {
+    const from = Math.max(0, size - length);
+    const tail = Buffer.alloc(size - from);
+    await file.read(tail, 0, tail.length, from);
+    const end = tail.lastIndexOf(NEWLINE);
+    if (from === 0 || (end > 0 && tail.lastIndexOf(NEWLINE, end - 1) >= 0)) return { from, tail };
   }
 }
 

@@ -202,6 +202,16 @@ describe('a file', () => {
     expect((await verify(linesOf())).code).toBe(0);
   });
 
+  test('goes on after a crash that cut a very long line short', async () => {
+    await asOwner(createAuditStream, { kind: 'file', fromBeginning: true });
+    await sendAll();
+    const count = linesOf().length;
+    appendFileSync(path.join(folder, `${w.orgId}.jsonl`), `{"number":99,"before":"${'a'.repeat(5 * 1_024 * 1_024)}`);
+    await change('A');
+    await sendAll();
+    expect(linesOf().map(({ number }) => number)).toEqual(Array.from({ length: count + 1 }, (_, index) => index + 1));
+  });
+
   test('needs a folder that the operator configured', async () => {
     w = await staffedWorld();
     const refused = asOwner(createAuditStream, { kind: 'file', fromBeginning: true });
