@@ -5,11 +5,13 @@ import type { Id } from '#kernel/ids.ts';
 
 /**
  * Kinds of items that clients send, each with its own limit, its noun and the categories by which clients know it. One
- * that is over its limit never keeps another from being accepted, least of all a check-in, which no client sends again.
+ * that is over its limit never keeps another from being accepted, least of all a check-in, which no client sends again. Those
+ * with the ingestion key are apart from those with the DSN, which a stranger may send in any number.
  */
 const ITEM_KINDS = {
   events: { noun: 'exceptions', categories: 'error;security' },
   checkIns: { noun: 'check-ins', categories: 'monitor' },
+  keyCheckIns: { noun: 'check-ins with the ingestion key', categories: 'monitor' },
   sessions: { noun: 'sessions', categories: 'session' },
   feedback: { noun: 'feedback', categories: 'feedback;user_report_v2' },
   attachments: { noun: 'attachments', categories: 'attachment;attachment_item' },
@@ -20,13 +22,17 @@ const ITEM_KINDS = {
 const METRIC_CATEGORIES = 'metric;trace_metric';
 
 type ItemKind = keyof typeof ITEM_KINDS;
-const KINDS = Object.keys(ITEM_KINDS) as readonly ItemKind[];
+type SentKind = Exclude<ItemKind, 'keyCheckIns'>;
+/** Kinds that a request of a client holds. */
+const KINDS = Object.keys(ITEM_KINDS).filter((kind) => kind !== 'keyCheckIns') as readonly SentKind[];
 
 export type ItemLimiters = Readonly<Record<ItemKind, RateLimiter>>;
 
 /** Opens one limiter for each kind of item. */
 export function openItemLimiters(open: (noun: string) => RateLimiter): ItemLimiters {
-  return Object.fromEntries(KINDS.map((kind) => [kind, open(ITEM_KINDS[kind].noun)])) as unknown as ItemLimiters;
+  return Object.fromEntries(
+    Object.entries(ITEM_KINDS).map(([kind, { noun }]) => [kind, open(noun)]),
+  ) as unknown as ItemLimiters;
 }
 
 /** A kind whose limit was reached, and what to tell the client. */
@@ -73,7 +79,7 @@ export async function findReachedLimit(
   }
 }
 
-function amountOf(kind: ItemKind, { events, besides }: SentryDelivery): number {
+function amountOf(kind: SentKind, { events, besides }: SentryDelivery): number {
   if (kind === 'events') return events.length;
   return kind === 'sessions' ? Math.max(besides.sessions.length, besides.outcomes.length) : besides[kind].length;
 }

@@ -136,3 +136,24 @@ test('by no address of check-ins does the public key touch a monitor that is kep
   expect((await monitorsOf(w, serviceId)).monitors).toEqual(before);
   expect(statuses).toEqual(doors.map(() => 409));
 });
+
+test('whoever floods a service with check-ins by its DSN keeps none with the ingestion key out', async () => {
+  const { w, serviceId, dsn } = await watched({ ingestEventsPerSecond: 1 });
+  const { ingestionKey } = await w.expectOk('get_service', { serviceId });
+  const { pathname, username } = new URL(dsn);
+  const byDsn = async () => (await w.app.inject(`/api${pathname}/cron/job/${username}/?status=ok`)).statusCode;
+  const byKey = async () => {
+    const headers = { authorization: `Bearer ${ingestionKey}` };
+    return (await w.app.inject({ url: `/api${pathname}/cron/job/?status=ok`, headers })).statusCode;
+  };
+  await w.context.db.sql.run(
+    `insert into check_ins (org_id, service_id, slug, environment, run_id, is_named, status, received_at)
+     select $1, $2, 'job', 'production', n::text, false, 'ok', now() from generate_series(1, 5000) n`,
+    [w.orgId, serviceId],
+  );
+  expect([await byDsn(), await byKey()]).toEqual([409, 202]);
+  const codes: number[] = [];
+  for (let sent = 0; sent < 12; sent += 1) codes.push(await byDsn());
+  expect(codes.at(-1)).toBe(429);
+  expect(await byKey()).toBe(202);
+});

@@ -238,7 +238,8 @@ function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
         const isOlder = projectId === undefined;
         const named = asEventId(runId) ?? (isOlder && runId === undefined ? newRunId() : null);
         const checkIn = { ...sent, runId: sent.runId ?? named };
-        const reached = await findReachedLimit(context.itemLimits, 'checkIns', target.serviceId, 1);
+        const kind = byKey.has(request) ? 'keyCheckIns' : 'checkIns';
+        const reached = await findReachedLimit(context.itemLimits, kind, target.serviceId, 1);
         if (reached !== null) {
           limited.set(request, limitsHeader([reached]));
           throw reached.error;

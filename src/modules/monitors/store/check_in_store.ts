@@ -6,7 +6,7 @@ import { CheckInEntity } from '#storage/postgres/entities/monitors.ts';
 export type WaitingCheckIn = Row<typeof CheckInEntity>;
 export type NewCheckIn = Omit<WaitingCheckIn, 'number'>;
 
-/** Check-ins that wait, of one service. */
+/** Limit on the check-ins of one service that wait: of those with the DSN, which is public, and of those with the key. */
 const WAITING_MAX = 5_000;
 /** Limit on the check-ins of one service in one turn, so that others need not wait for one that sends very many. */
 const TURN_MAX = 25;
@@ -36,6 +36,7 @@ export class CheckInStore extends PostgresStore {
       .selectFrom('check_ins')
       .select('number')
       .where('service_id', '=', serviceId)
+      .where('by_key', '=', checkIn.byKey)
       .limit(WAITING_MAX)
       .execute();
     if (waiting.length >= WAITING_MAX) return 'too_many_waiting';
