@@ -134,11 +134,25 @@ export function* planConfiguration(
       ...(confirmedNumbers === 0
         ? []
         : [`${confirmedNumbers} members have confirmed another phone number than the file has; theirs stays.`]),
+      ...takenOver(matches, fileName),
       ...deleted.notes,
     ],
     faults,
     matches,
   };
+}
+
+/** Returns the note about resources that another file manages: the keys of all files are one set. */
+function takenOver({ matched }: Matches, fileName: string): string[] {
+  const others = matched.flatMap(({ managed }) => (managed === null || managed.file === fileName ? [] : [managed]));
+  const [first] = others;
+  if (first === undefined) return [];
+  const { kind, key, file } = first;
+  const [entries, more] =
+    others.length === 1 ? ['1 entry stands', ''] : [`${others.length} entries stand`, ' and others'];
+  return [
+    `Another file manages what ${entries} for, and this one takes it over: the ${kind} ${key} of ${file}${more}.`,
+  ];
 }
 
 function isRecorded(managed: ManagedResource | null, id: string, fileName: string): boolean {
