@@ -168,15 +168,16 @@ export type NewPublication = Pick<
 
 /** Incidents as people published them, and the updates on each. */
 export class PublicationStore extends PostgresStore {
-  /** Lists what a page shows since a time, newest first: what is open, and what ended since then. */
+  /** Lists what a page shows since a time, newest first: all that is open, and the newest that ended since then. */
   async listOfPage(pageId: Id<'statuspage'>, since: Temporal.Instant): Promise<PublicationRow[]> {
     const rows = await this.#publications()
       .where('u.page_id', '=', pageId)
       .where((eb) => eb.or([eb('u.ended_at', 'is', null), eb('u.ended_at', '>=', since)]))
+      .orderBy((eb) => eb('u.ended_at', 'is', null), 'desc')
       .orderBy('u.began_at', 'desc')
       .limit(PUBLICATIONS_SHOWN_MAX)
       .execute();
-    return rows.map(readable);
+    return rows.toSorted((a, b) => b.beganAt.epochMilliseconds - a.beganAt.epochMilliseconds).map(readable);
   }
 
   async listOfIncident(orgId: Id<'org'>, incidentId: Id<'incident'>): Promise<PublicationRow[]> {

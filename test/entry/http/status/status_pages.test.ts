@@ -105,6 +105,21 @@ describe('a public page', () => {
     expect(body).toContain('Incidents on 1 day of 90');
   });
 
+  test('shows what is open, however much has ended since', async () => {
+    const { statusPageId } = await makePage();
+    const incidentId = await alert.trigger();
+    await publish(statusPageId, incidentId, { title: 'Refunds are late' });
+    await w.context.db.sql.run(
+      `insert into status_publications
+         select 'publication_ended' || n, org_id, page_id, null, 'Over', impact, service_ids,
+           began_at + n * interval '1 second', began_at + n * interval '2 seconds', changed_at
+         from status_publications, generate_series(1, 200) as n`,
+    );
+    const { body } = await readLater();
+    expect(body).toContain('Refunds are late');
+    expect(body).toContain('Some services are degraded');
+  });
+
   test('shows updates newest first, and takes back what is retracted', async () => {
     const { statusPageId } = await makePage();
     const incidentId = await alert.trigger();
