@@ -44,12 +44,16 @@ export class CheckInIntake {
   readonly #spool: Spool;
   readonly #replayer: Replayer;
   readonly #timer: NodeJS.Timeout;
+  /** Whether the database took the last of those that it was given. */
+  #isBack = false;
+  /** Whether the oldest on the disk cannot be stored, whatever the reason: the others do not wait for it. */
+  #isStuck = false;
 
   constructor(options: CheckInOptions) {
     this.#options = options;
     this.#spool = new Spool({ folder: options.spoolFolder, bytesMax: SPOOL_BYTES_MAX });
     this.#replayer = new Replayer(this.#spool, {
-      add: async (bytes) => void (await this.#add(fromSpooled(bytes))),
+      add: async (bytes) => await this.#addSpooled(bytes),
       reportOldest: async () => {},
       log: options.log,
     });
@@ -97,18 +101,34 @@ export class CheckInIntake {
     await this.#replayer.stop();
   }
 
+  /** A check-in goes behind those on the disk: the end of a run that overtakes its begin leaves a run that never ends. */
   async #store(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
+    if (this.#isStuck || this.#spool.isEmpty()) {
+      try {
+        return await this.#add(checkIn);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+      }
+    }
+    await this.#spool.write(toSpooled(checkIn));
+    if (this.#isBack) this.#replayer.run();
+    return null;
+  }
+
+  async #addSpooled(bytes: Buffer): Promise<void> {
     try {
-      return await this.#add(checkIn);
+      await this.#add(fromSpooled(bytes));
+      this.#isStuck = false;
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      await this.#spool.write(toSpooled(checkIn));
-      return null;
+      this.#isStuck = !isUnavailable(error);
+      throw error;
     }
   }
 
   async #add(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
+    this.#isBack = false;
     const refusal = await this.#options.db.transaction((session) => storesOf(session).checkIns.add(checkIn));
+    this.#isBack = true;
     if (refusal !== null) this.#options.telemetry.count(checkIn.serviceId, 'check-in', refusal);
     return refusal;
   }

@@ -20,21 +20,33 @@ export class Spool {
   readonly #options: SpoolOptions;
   /** The size of all entries, as far as this process knows. */
   #bytes = 0;
+  /** The size of those that were written since the folder was listed last. */
+  #unlistedBytes = 0;
 
   constructor(options: SpoolOptions) {
     this.#options = options;
   }
 
+  /** Whether no entry waits, as far as this process knows. */
+  isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
+
   /** Returns once the bytes would survive a crash of the machine. Throws `unavailable` when they cannot be stored. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#bytes + bytes.length > this.#options.bytesMax) throw cannotStore();
-    this.#bytes += bytes.length;
+    this.#count(bytes.length);
     try {
       await this.#writeEntry(bytes);
     } catch (error) {
-      this.#bytes -= bytes.length;
+      this.#count(-bytes.length);
       throw cannotStore(error);
     }
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#unlistedBytes += bytes;
   }
 
   /**
@@ -43,8 +55,10 @@ export class Spool {
    * number of entries.
    */
   async replay(take: (bytes: Buffer) => Promise<void>): Promise<number> {
+    this.#unlistedBytes = 0;
     const entries = await this.#list();
-    this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    // One that was written meanwhile may count twice, until the next time.
+    this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, this.#unlistedBytes);
     for (const { file, bytes } of entries) {
       const entry = await unlessMissing(readFile(file));
       if (entry !== null) await take(entry);
