@@ -14,7 +14,7 @@ export async function requireUnmanaged(
   changes: readonly (Change & { readonly action: string })[],
 ): Promise<void> {
   if (appliesFile === true) return;
-  const targets = changes.filter(({ action }) => OPERATIONS_ON_MANAGED.has(action)).map(({ target }) => target);
+  const targets = changes.filter(isOfFiles).map(({ target }) => target);
   if (targets.length === 0) return;
   const managed = await configuration.findRefused(orgId, targets);
   if (managed === null) return;
@@ -22,4 +22,9 @@ export async function requireUnmanaged(
     'conflict',
     `the configuration file ${managed.file} manages this as ${managed.key}, and your organization changes such things only there; change the file and apply it`,
   );
+}
+
+/** Whether a file could say it. Operations on keys of alerts may also set the policy of the last route. */
+function isOfFiles({ action, after }: Change & { readonly action: string }): boolean {
+  return OPERATIONS_ON_MANAGED.has(action) || (after !== null && 'lastRoutePolicyId' in after);
 }

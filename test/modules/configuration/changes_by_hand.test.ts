@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { operatorIn } from '#actions/operator.ts';
+import { showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { deleteHolidayCalendar, updateHolidayCalendar } from '#modules/schedules/operations/holiday_calendars.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -30,4 +31,33 @@ test('refuses changes of a calendar by hand where the organization has chosen so
   await expect(runOperation(w, updateHolidayCalendar, person, without)).rejects.toMatchObject(refused);
   await expect(runOperation(w, deleteHolidayCalendar, person, named)).rejects.toMatchObject(refused);
   expect(await calendars()).toMatchObject([{ dates: ['2031-12-25'] }]);
+});
+
+const WITH_ROUTES = `
+version: 1
+people: [{ key: anna, name: Anna, email: anna@example.com }]
+teams: [{ key: payments, name: Payments, members: [{ person: anna }] }]
+policies:
+  - { key: wake, team: payments, name: Wake, steps: [{ afterMinutes: 0, channels: [call], people: [anna] }] }
+  - { key: mail, team: payments, name: Mail, steps: [{ afterMinutes: 0, channels: [email], people: [anna] }] }
+services: [{ key: checkout, name: checkout, policy: wake, capabilities: [oncall] }]
+`;
+
+test('refuses another policy of the last route with a key of alerts, and shows the key without one', async () => {
+  const w = await shared.forOrganization();
+  const person = operatorIn(w.orgId);
+  const request = { text: WITH_ROUTES, fileName: 'tocsin.yaml', prune: false };
+  const origin = { requestId: 'req_test', address: null };
+  await applyConfiguration(w.context.actions, person, origin, request);
+  await w.context.db.sql.run("update organizations set managed_changes = 'refused' where id = $1", [w.orgId]);
+  const [service] = (await w.expectOk('list_services', {})).services;
+  const mail = await w.context.db.sql.row<{ id: string }>(
+    "select id from escalation_policies where org_id = $1 and name = 'Mail'",
+    [w.orgId],
+  );
+  const { serviceId } = service;
+  await expect(runOperation(w, showAlertKey, person, { serviceId, policyId: mail?.id })).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  expect(await runOperation(w, showAlertKey, person, { serviceId })).toMatchObject({ serviceId });
 });
