@@ -24,6 +24,7 @@ import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { divideRules } from '#modules/rules/set_aside_rule.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import { refusalHour } from '#modules/services/store/ingest_counts.ts';
+import { isTransient } from '#storage/postgres/faults.ts';
 import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface MonitorRuntime extends UnitOfWorkRuntime {
@@ -46,27 +47,42 @@ export async function takeCheckIns(runtime: MonitorRuntime, batchesMax = BATCHES
   for (let batch = 0; batch < batchesMax; batch += 1) {
     const waiting = await storesOf(runtime.db.session()).checkIns.listWaiting(BATCH);
     if (waiting.length === 0) return;
-    await takeTogether(runtime, waiting);
+    if (!(await takeTogether(runtime, waiting))) return;
   }
 }
 
-async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {
+/** Age of a check-in up to which it is looked at again after it has waited for a lock in vain. */
+const AGAIN_WITHIN = { minutes: 10 };
+
+/** Returns false if some have to be looked at again. */
+async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<boolean> {
   try {
     await take(runtime, waiting);
+    return true;
   } catch (error) {
     if (isUnavailable(error)) throw error;
     const [only, ...others] = waiting;
-    if (only === undefined) return;
-    if (others.length > 0) {
-      for (const checkIn of waiting) await takeTogether(runtime, [checkIn]);
-      return;
-    }
+    if (only === undefined) return true;
+    if (others.length > 0) return await takeEach(runtime, waiting);
+    const isRecent = isAtOrBefore(runtime.clock.now(), only.receivedAt.add(AGAIN_WITHIN));
+    if (isTransient(error) && isRecent) return false;
     runtime.log.error({ err: error, serviceId: only.serviceId, slug: only.slug }, 'failed to process a check-in');
     await inUnitOfWork(runtime, async (unit) => {
       await unit.stores.checkIns.remove([only.number]);
       await countNotKept(unit, only, 'malformed');
     });
+    return true;
   }
+}
+
+/** Takes each by itself. Those behind one that has to be looked at again wait with it: the order of a job's counts. */
+async function takeEach(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<boolean> {
+  const held = new Set<Id<'service'>>();
+  for (const checkIn of waiting) {
+    if (held.has(checkIn.serviceId)) continue;
+    if (!(await takeTogether(runtime, [checkIn]))) held.add(checkIn.serviceId);
+  }
+  return held.size === 0;
 }
 
 async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {

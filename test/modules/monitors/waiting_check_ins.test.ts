@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { asId, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -113,4 +114,46 @@ test('the run after a late one is still missed when the late one began after it 
     `select next_due_at as "nextDueAt" from monitors`,
   );
   expect(monitor?.nextDueAt.toString()).toBe('2027-06-01T13:10:00Z');
+});
+
+test('a check-in that waits for a lock in vain is looked at again, in its order, and holds up no other service', async () => {
+  const w = await world();
+  const { serviceId: lockedId } = await w.given.service();
+  const { serviceId: freeId } = await w.given.service();
+  const checkIn = {
+    orgId: w.orgId,
+    slug: 'job',
+    environment: 'production',
+    isNamed: false,
+    byKey: true,
+    durationMs: null,
+    config: null,
+    release: null,
+    receivedAt: w.clock.now(),
+  } as const;
+  await w.context.db.transaction(async (session) => {
+    const { checkIns } = storesOf(session);
+    const ofLocked = { ...checkIn, serviceId: asId('service', lockedId) };
+    await checkIns.add({ ...ofLocked, status: 'in_progress', runId: 'a'.repeat(32) });
+    await checkIns.add({ ...ofLocked, status: 'ok', runId: 'b'.repeat(32) });
+    await checkIns.add({ ...checkIn, serviceId: asId('service', freeId), status: 'ok', runId: 'c'.repeat(32) });
+  });
+  // Once with all of them together, and once by itself.
+  const conflict = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+  const lock = vi.spyOn(MonitorStore.prototype, 'lockOrCreate');
+  onTestFinished(() => lock.mockRestore());
+  lock.mockRejectedValueOnce(conflict).mockRejectedValueOnce(conflict);
+  const runsOf = async () =>
+    await w.context.db.sql.rows<{ serviceId: string; status: string }>(
+      `select m.service_id as "serviceId", r.status from monitors m join monitor_runs r on r.monitor_id = m.id order by m.created_at`,
+      [],
+    );
+  await watchMonitors(rolesRuntime(w.context));
+  expect(await runsOf()).toEqual([{ serviceId: freeId, status: 'ok' }]);
+  w.clock.advance({ seconds: 2 });
+  await watchMonitors(rolesRuntime(w.context));
+  expect(await runsOf()).toEqual([
+    { serviceId: freeId, status: 'ok' },
+    { serviceId: lockedId, status: 'ok' },
+  ]);
 });
