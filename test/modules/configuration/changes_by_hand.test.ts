@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 
 import { operatorIn } from '#actions/operator.ts';
+import { getConsoleOperation } from '#actions/registry.ts';
 import { showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { deleteHolidayCalendar, updateHolidayCalendar } from '#modules/schedules/operations/holiday_calendars.ts';
 import { storesOf } from '#modules/stores.ts';
-import { runOperation } from '#test/kit/run_operation.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { fileWorld } from '#test/kit/world.ts';
 
 const shared = await fileWorld();
@@ -60,4 +61,20 @@ test('refuses another policy of the last route with a key of alerts, and shows t
     code: 'conflict',
   });
   expect(await runOperation(w, showAlertKey, person, { serviceId })).toMatchObject({ serviceId });
+});
+
+test('lets nobody record by hand what a file has made, which its next prune would delete', async () => {
+  const w = await shared.forOrganization();
+  const { userId } = await w.given.user({ role: 'responder' });
+  const { serviceId } = await w.expectOk('create_service', { name: 'by hand' });
+  const record = [{ kind: 'service', key: 'gone', id: serviceId, isMade: true }];
+  const claim = { file: 'tocsin.yaml', record, forget: [] };
+  const responder = memberCaller(w.orgId, userId, 'responder');
+  await expect(runOperation(w, getConsoleOperation('record_keys'), responder, claim)).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+  const request = { text: 'version: 1', fileName: 'tocsin.yaml', prune: true };
+  const origin = { requestId: 'req_test', address: null };
+  await applyConfiguration(w.context.actions, operatorIn(w.orgId), origin, request);
+  expect(await w.expectOk('get_service', { serviceId })).toMatchObject({ name: 'by hand' });
 });

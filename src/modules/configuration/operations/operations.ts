@@ -76,7 +76,10 @@ const Kind = Type.Enum([...RESOURCE_KINDS]);
 /** Longer than a key: those of members and overrides are put together. */
 const KEY_LENGTH_MAX = 400;
 
-/** Records which resources a file manages; nothing else changes. What is not of the organization is passed over. */
+/**
+ * Records which resources a file manages; nothing else changes. What is not of the organization is passed over. Only
+ * whoever applies a file does this: what a file has made is deleted once it is not in the file any more.
+ */
 const recordKeys = defineOperation({
   name: 'record_keys',
   summary: 'Record the keys that a configuration file has for resources that are there, and forget those of others.',
@@ -93,6 +96,7 @@ const recordKeys = defineOperation({
     }),
   }),
   result: Type.Object({ recorded: Type.Integer(), forgotten: Type.Integer() }),
+  refusals: ['forbidden'],
   example: {
     file: 'tocsin.yaml',
     record: [{ kind: 'team', key: 'payments', id: 'team_01k9z7c9d0e1f2g3h4j5k6m7np', isMade: false }],
@@ -100,6 +104,9 @@ const recordKeys = defineOperation({
   },
   async handle({ file, record, forget }, context) {
     const { stores, caller, now } = context;
+    if (caller.appliesFile !== true) {
+      throw new AppError('forbidden', 'which file manages what is recorded by applying the file');
+    }
     const named = record.map(({ id, ...resource }) => ({ ...resource, resourceId: id, file }));
     const resources = await stores.configuration.filterOwn(caller.orgId, named);
     await stores.configuration.forget(caller.orgId, forget);
