@@ -374,6 +374,26 @@ test('the public key changes no schedule unheard, is kept from monitors by key o
   expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(MONITORS_MAX - 10);
 });
 
+test('a stranger who reschedules a monitor cannot take the incident about it back by a run that goes well', async () => {
+  const w = await world();
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  const scheduled = (value: string) => ({ monitor_config: { schedule: { type: 'crontab', value } } });
+  await checkIn(w, dsn, 'job', 'status=ok', scheduled('*/5 * * * *'));
+  await look(w);
+  await checkIn(w, dsn, 'job', 'status=error', scheduled('0 0 1 1 *'));
+  await checkIn(w, dsn, 'job', 'status=ok');
+  await look(w);
+  const incidents = await incidentsOf(w, serviceId);
+  expect(incidents.toSorted((a, b) => (a.title < b.title ? -1 : 1))).toMatchObject([
+    { title: 'Cron monitor job (production) failed', status: 'resolved' },
+    { title: 'Cron monitor job (production) was rescheduled by a check-in', status: 'triggered' },
+  ]);
+  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors;
+  await runOperation(w, deleteMonitor, owner(w), { monitorId });
+  expect((await incidentsOf(w, serviceId)).map(({ status }) => status)).toEqual(['resolved', 'resolved']);
+});
+
 test('a monitor that gives its place to another leaves no incident open', async () => {
   const w = await world();
   const { serviceId, dsn } = await w.given.service();

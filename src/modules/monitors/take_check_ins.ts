@@ -133,7 +133,7 @@ async function takeCheckIn(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inc
   );
   const isReadAgain = wasUnreadable === true && !decision.monitor.isFailing;
   if (isUnreadable !== true && (decision.change === 'recovers' || isReadAgain)) {
-    await resolveMonitorIncidents(unit, monitor);
+    await resolveMonitorIncidents(unit, monitor, RULE, 'runs');
   }
   await recordRescheduling(unit, stored, { ...stored, ...decision.monitor }, checkIn, limit);
   if (isUnreadable === true && wasUnreadable !== true && !monitor.isMuted) {
@@ -195,10 +195,15 @@ type FailedRun =
   | { readonly outcome: 'rescheduled'; readonly at: Temporal.Instant; readonly from: string };
 
 const SEVERITY = 'error';
+const RULE: IncidentActor = { system: true, via: 'rule' };
 
-/** Returns the prefix of the keys of all incidents of a monitor. */
-function keyStartOf({ id }: Pick<MonitorRow, 'id'>): string {
-  return `monitor.${id}.`;
+/** Returns the prefix of the keys of a monitor's incidents: of all, or of those about its runs, which a good run ends. */
+function keyStartOf({ id }: Pick<MonitorRow, 'id'>, about: 'all' | 'runs'): string {
+  return about === 'all' ? `monitor.${id}.` : `monitor.${id}.rule_`;
+}
+
+function keyOf({ id }: MonitorRow, ruleId: Id<'rule'>, { outcome }: FailedRun): string {
+  return outcome === 'rescheduled' ? `monitor.${id}.schedule.${ruleId}` : `monitor.${id}.${ruleId}`;
 }
 
 /** Whether an exception rule opens incidents for runs that go wrong. */
@@ -222,7 +227,7 @@ async function openMonitorIncidents(
       cause: {
         kind: 'exception' as const,
         exceptionGroupId: null,
-        dedupKey: `${keyStartOf(monitor)}${rule.ruleId}${bad.outcome === 'rescheduled' ? '.schedule' : ''}`,
+        dedupKey: keyOf(monitor, rule.ruleId, bad),
         title: titleOf(monitor, bad),
         severity: SEVERITY,
         details: detailsOf(monitor, bad),
@@ -232,14 +237,18 @@ async function openMonitorIncidents(
   await openIncidents(unit, firings, limit);
 }
 
-/** Resolves what the monitor has open, whichever rule opened it; returns these incidents. */
+/**
+ * Resolves what the monitor has open, whichever rule opened it; returns these incidents. A good run resolves those about
+ * `runs`: the one that a check-in has rescheduled the monitor stays, as the same stranger can send a good run as well.
+ */
 export async function resolveMonitorIncidents(
   unit: UnitOfWork,
   monitor: Pick<MonitorRow, 'id' | 'serviceId'>,
-  by: IncidentActor = { system: true, via: 'rule' },
+  by: IncidentActor = RULE,
+  about: 'all' | 'runs' = 'all',
 ): Promise<IncidentRow[]> {
   const { incidents, storms } = unit.stores;
-  const keyStart = keyStartOf(monitor);
+  const keyStart = keyStartOf(monitor, about);
   const resolved = await incidents.lockOpenWithKey(monitor.serviceId, keyStart);
   for (const incident of resolved) await resolve(unit, incident, by);
   const open = await incidents.lockAll(await storms.listWithKey(monitor.serviceId, keyStart));
