@@ -122,9 +122,19 @@ function startOf(at: Instant, durationMs: number | null): Instant {
 }
 
 function withConfig(monitor: MonitorState, config: MonitorConfig | null): MonitorState {
-  const sentConfig = config ?? monitor.sentConfig;
+  const sentConfig = sentAfter(monitor, config);
   const counts = monitor.editedConfig ?? config;
   return counts === null ? monitor : { ...monitor, ...configOf(counts), sentConfig };
+}
+
+/** Returns what the job sent last. Instead of a schedule that cannot be read it is the one before, to compare the next with. */
+function sentAfter({ sentConfig, editedConfig }: MonitorState, config: MonitorConfig | null): MonitorConfig | null {
+  const isKept = editedConfig === null && config?.schedule.type === 'unreadable' && isReadable(sentConfig);
+  return isKept ? sentConfig : (config ?? sentConfig);
+}
+
+function isReadable(config: MonitorConfig | null): config is MonitorConfig {
+  return config !== null && config.schedule.type !== 'unreadable';
 }
 
 function configOf(config: MonitorConfig): MonitorConfig {
@@ -284,13 +294,18 @@ type Expectation = Pick<
 
 /**
  * Classifies the effect of a check-in on the expected runs: `later` if a run that does not begin, takes too long or
- * fails is noticed later than before; null if they are unchanged, are the first, or cannot be read.
+ * fails is noticed later than before; null if they are unchanged, are the first, or cannot be read. After a schedule that
+ * cannot be read, the one before it counts.
  */
 export function decideRescheduling(
-  before: Expectation,
+  before: Expectation & Pick<MonitorState, 'sentConfig'>,
   after: Expectation,
   now: Temporal.Instant,
 ): 'later' | 'other' | null {
+  if (before.schedule?.type === 'unreadable' && isReadable(before.sentConfig)) {
+    const decision = decideRescheduling({ ...before.sentConfig, sentConfig: null }, after, now);
+    return after.schedule?.type === 'unreadable' ? null : (decision ?? 'other');
+  }
   if (before.schedule === null || after.schedule === null || after.schedule.type === 'unreadable') return null;
   const grown = (['marginMinutes', 'runtimeMinutes', 'failureThreshold'] as const).some(
     (name) => after[name] > before[name],

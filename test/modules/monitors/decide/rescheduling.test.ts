@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { decideRescheduling, NEW_MONITOR } from '#modules/monitors/decide/monitor.ts';
+import { decideCheckIn, decideRescheduling, type MonitorState, NEW_MONITOR } from '#modules/monitors/decide/monitor.ts';
+import { readMonitorConfig } from '#modules/monitors/decide/schedule.ts';
 import { Temporal } from '#kernel/time.ts';
+import { NO_RUNS } from '#test/modules/monitors/decide/watched_monitor.ts';
 
 const NOW = Temporal.Instant.from('2027-06-01T12:00:10Z');
 const crontab = (text: string) => ({ type: 'crontab' as const, crontab: text, timezone: 'UTC' });
@@ -41,4 +43,17 @@ test.each([
 ])('a job that runs %s from now on', (_what, before, after, decision) => {
   const [old, next] = [before, after].map((text) => ({ ...NEW_MONITOR, schedule: crontab(text) }));
   expect(decideRescheduling(old!, next!, NOW)).toBe(decision);
+});
+
+test('a schedule is compared with the last that could be read, whatever came between them', () => {
+  const say = (before: MonitorState, value: string, margin: number): MonitorState => {
+    const config = readMonitorConfig({ schedule: { type: 'crontab', value }, checkin_margin: margin });
+    return decideCheckIn(before, null, { status: 'ok', durationMs: null, at: NOW, config }, NO_RUNS).monitor;
+  };
+  const often = say(NEW_MONITOR, '*/5 * * * *', 1);
+  const unreadable = say(say(often, 'H 4 * * *', 40_000), 'H 5 * * *', 40_000);
+  const decide = (value: string, margin: number) => decideRescheduling(unreadable, say(unreadable, value, margin), NOW);
+  expect(decide('0 0 1 1 *', 1)).toBe('later');
+  expect(decide('*/5 * * * *', 40_000)).toBe('later');
+  expect(decide('*/5 * * * *', 1)).toBe('other');
 });
