@@ -39,6 +39,23 @@ export const MISSING_CHAT = '-1009999999999';
 /** Id of a channel of Mattermost that is archived. */
 export const ARCHIVED_CHANNEL = 'a'.repeat(26);
 
+/** Settings of a place of each vendor. */
+export function placeSettings({ url, publicKey }: Pick<ChatVendors, 'url' | 'publicKey'>, kind: string): object {
+  const [token, signingSecret] = [VENDOR_TOKEN, kind === 'mattermost' ? 'command-token' : 'secret-token'];
+  switch (kind) {
+    case 'mattermost':
+      return { address: `${url}/mattermost`, channel: 'c'.repeat(26), token, signingSecret };
+    case 'discord':
+      return { channel: '77', token, publicKey };
+    case 'telegram':
+      return { channel: '-1001234567890', token, signingSecret };
+    case 'ntfy':
+      return { address: `${url}/ntfy`, channel: 'ops', token };
+    default:
+      return { address: `${url}/teams/workflow?sig=secret` };
+  }
+}
+
 interface Reply {
   readonly status: number;
   readonly body: object;

@@ -9,8 +9,8 @@ import {
   ARCHIVED_CHANNEL,
   type ChatVendors,
   MISSING_CHAT,
+  placeSettings,
   startChatVendors,
-  VENDOR_TOKEN,
 } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -63,23 +63,6 @@ interface Answered {
   readonly body: any;
 }
 
-/** Settings of a place of each vendor. */
-const settingsOf = (kind: string): object => {
-  const [token, signingSecret] = [VENDOR_TOKEN, kind === 'mattermost' ? 'command-token' : 'secret-token'];
-  switch (kind) {
-    case 'mattermost':
-      return { address: `${vendors.url}/mattermost`, channel: 'c'.repeat(26), token, signingSecret };
-    case 'discord':
-      return { channel: '77', token, publicKey: vendors.publicKey };
-    case 'telegram':
-      return { channel: '-1001234567890', token, signingSecret };
-    case 'ntfy':
-      return { address: `${vendors.url}/ntfy`, channel: 'ops', token };
-    default:
-      return { address: `${vendors.url}/teams/workflow?sig=secret` };
-  }
-};
-
 async function send(placeId: string, kind: string, payload: string, headers: object): Promise<Answered> {
   const answer = await w.app.inject({
     method: 'POST',
@@ -110,7 +93,7 @@ const shown = () => JSON.stringify(vendors.messages.map(({ body }) => body));
 
 describe('Microsoft Teams', () => {
   test('gets a card for each state, with what senders wrote as plain text', async () => {
-    await makePlace('teams', settingsOf('teams'));
+    await makePlace('teams', placeSettings(vendors, 'teams'));
     await trigger();
     const { content } = vendors.messages[0]!.body.attachments[0];
     expect(content).toMatchObject({ type: 'AdaptiveCard', version: '1.4' });
@@ -124,7 +107,7 @@ describe('Microsoft Teams', () => {
 
 describe('ntfy', () => {
   test('gets a notification with its priority and a link', async () => {
-    const placeId = await makePlace('ntfy', settingsOf('ntfy'));
+    const placeId = await makePlace('ntfy', placeSettings(vendors, 'ntfy'));
     await trigger();
     expect(await listed(placeId)).not.toContain('ops');
     expect(vendors.messages[0]?.body).toMatchObject({
@@ -141,7 +124,7 @@ describe('Mattermost', () => {
     new URLSearchParams({ token, command: '/oncall', text, user_id: 'u1', user_name: 'bram' }).toString();
 
   test('has one post that is kept up to date, and its buttons act for a linked person', async () => {
-    const placeId = await makePlace('mattermost', settingsOf('mattermost'));
+    const placeId = await makePlace('mattermost', placeSettings(vendors, 'mattermost'));
     await trigger();
     const post = vendors.messages[0]!;
     const [attachment] = post.body.props.attachments;
@@ -166,8 +149,16 @@ describe('Mattermost', () => {
     expect(await send(placeId, 'mattermost', form('', 'wrong'), {})).toMatchObject({ status: 403 });
   });
 
+  test('makes nothing bold, no link and no mention of the name of a team where somebody asks who is on call', async () => {
+    await w.expectOk('create_team', { name: '*Ops* @all https://evil.example' });
+    const placeId = await makePlace('mattermost', placeSettings(vendors, 'mattermost'));
+    await send(placeId, 'mattermost', form(`link ${await codeOf('mattermost')}`), {});
+    const { text } = (await send(placeId, 'mattermost', form(''), {})).body;
+    expect(text).toContain('\\*Ops\\* @\u200Ball https:// evil\\(.\\)example: ');
+  });
+
   test('has a form whose text becomes a note of the linked person who opened it, once', async () => {
-    const placeId = await makePlace('mattermost', settingsOf('mattermost'));
+    const placeId = await makePlace('mattermost', placeSettings(vendors, 'mattermost'));
     await trigger();
     const post = vendors.messages[0]!;
     const json = (body: object) =>
@@ -202,7 +193,7 @@ describe('Discord', () => {
   const user = { member: { user: { id: '42', username: 'bram' } } };
 
   test('has one message that mentions nobody, and its buttons act for a linked person', async () => {
-    const placeId = await makePlace('discord', settingsOf('discord'));
+    const placeId = await makePlace('discord', placeSettings(vendors, 'discord'));
     expect(await interact(placeId, { type: 1 })).toMatchObject({ status: 200, body: { type: 1 } });
     expect(await interact(placeId, { type: 1 }, { forged: true })).toMatchObject({ status: 401 });
     expect(await interact(placeId, { type: 1 }, { age: 301 })).toMatchObject({ status: 401 });
@@ -227,7 +218,7 @@ describe('Discord', () => {
   });
 
   test('has a form whose text becomes a note of a linked person, once', async () => {
-    const placeId = await makePlace('discord', settingsOf('discord'));
+    const placeId = await makePlace('discord', placeSettings(vendors, 'discord'));
     await trigger();
     const { id, body } = vendors.messages[0]!;
     const at = { channel_id: '77', message: { id }, ...user };
@@ -257,7 +248,7 @@ describe('Telegram', () => {
   const from = { id: 42, username: 'bram' };
 
   test('has one message in its HTML, and its buttons act for a linked person', async () => {
-    const placeId = await makePlace('telegram', settingsOf('telegram'));
+    const placeId = await makePlace('telegram', placeSettings(vendors, 'telegram'));
     await trigger();
     const message = vendors.messages[0]!;
     expect(message.body.text).toContain('<b>@\u200Beveryone &lt;b&gt;*latency*&lt;/b&gt; https:// evil(.)example</b>');
@@ -283,7 +274,7 @@ describe('Telegram', () => {
 
   test('takes an answer of a linked person to its message as a note, once, and tells nobody', async () => {
     const channel = '-1001234567890';
-    const placeId = await makePlace('telegram', settingsOf('telegram'));
+    const placeId = await makePlace('telegram', placeSettings(vendors, 'telegram'));
     await trigger();
     const chat = { id: Number(channel) };
     const answered = { message_id: Number(vendors.messages[0]!.id), chat };
@@ -319,26 +310,15 @@ test.each([
   ['telegram', MISSING_CHAT],
   ['mattermost', ARCHIVED_CHANNEL],
 ])('a message to %s is tried again while its channel takes none', async (kind, channel) => {
-  const placeId = await makePlace(kind, { ...settingsOf(kind), channel });
+  const placeId = await makePlace(kind, { ...placeSettings(vendors, kind), channel });
   await trigger();
   expect(await listed(placeId)).toContain('"status":"waiting"');
-});
-
-test('names of teams make nothing bold, no link and no mention where somebody asks who is on call', async () => {
-  await w.expectOk('create_team', { name: '*Ops* @all https://evil.example' });
-  const placeId = await makePlace('mattermost', settingsOf('mattermost'));
-  const ask = (text: string) => {
-    const form = { token: 'command-token', command: '/oncall', text, user_id: 'u1', user_name: 'bram' };
-    return send(placeId, 'mattermost', new URLSearchParams(form).toString(), {});
-  };
-  await ask(`link ${await codeOf('mattermost')}`);
-  expect((await ask('')).body.text).toContain('\\*Ops\\* @\u200Ball https:// evil\\(.\\)example: ');
 });
 
 test.each(['teams', 'mattermost', 'discord', 'telegram', 'ntfy'])(
   '%s is left alone for as long as it asks when it limits',
   async (kind) => {
-    const placeId = await makePlace(kind, settingsOf(kind));
+    const placeId = await makePlace(kind, placeSettings(vendors, kind));
     vendors.limit(120);
     await asOwner(testPlace, { placeId });
     await w.runUntilIdle();
@@ -394,7 +374,7 @@ describe.each(['mattermost', 'discord', 'telegram'])('a press in %s', (kind) => 
   };
 
   test('that is forged, replayed, foreign or by a stranger does nothing and says so', async () => {
-    const placeId = await makePlace(kind, settingsOf(kind));
+    const placeId = await makePlace(kind, placeSettings(vendors, kind));
     await trigger();
     const bram = await w.given.user({ name: 'Bram' });
     await link(w, bram.userId);
@@ -403,7 +383,7 @@ describe.each(['mattermost', 'discord', 'telegram'])('a press in %s', (kind) => 
 
     const other = await w.given.organization('Other');
     const owner = memberCaller(other.orgId, other.owner.userId, 'owner');
-    const foreign = { kind, name: kind, settings: settingsOf(kind), routes: ALL };
+    const foreign = { kind, name: kind, settings: placeSettings(vendors, kind), routes: ALL };
     const { place } = await runOperation(w, createPlace, owner, foreign);
     const joining = `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, 'responder', now())`;
     await w.context.db.sql.run(joining, [other.orgId, bram.userId]);
