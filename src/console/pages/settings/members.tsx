@@ -234,8 +234,13 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
   const isMe = userId === session.user.userId;
+  const [roleAtFirst] = useState(role);
   const changing = useMutation({
-    mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next, basedOn: role }),
+    mutationFn() {
+      // Somebody else's change that comes while the dialog is open is said before it is overwritten.
+      const basedOn = changing.isError ? role : roleAtFirst;
+      return invoke(org.orgId, 'change_role', { userId, role: next, basedOn });
+    },
     // The dialog shows the present role beside the chosen one.
     onError: async (error) => {
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
