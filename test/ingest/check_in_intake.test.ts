@@ -27,9 +27,14 @@ test('a check-in does not overtake those that wait on the disk', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   let isAway = true;
+  let count = 0;
+  const bothStored = Promise.withResolvers<void>();
   const transaction: Database['transaction'] = async (work) => {
     if (isAway) throw new AppError('unavailable', 'the database is away');
-    return await db.transaction(work);
+    const result = await db.transaction(work);
+    count += 1;
+    if (count === 2) bothStored.resolve();
+    return result;
   };
   const intake = new CheckInIntake({
     db: { ...db, transaction },
@@ -50,5 +55,6 @@ test('a check-in does not overtake those that wait on the disk', async () => {
   await intake.accept(owner, [sent('ok')]);
   expect(await stored()).not.toEqual(['ok']);
   vi.advanceTimersByTime(10_000);
-  await vi.waitFor(async () => expect(await stored()).toEqual(['in_progress', 'ok']));
+  await bothStored.promise;
+  expect(await stored()).toEqual(['in_progress', 'ok']);
 });

@@ -1,75 +1,25 @@
 import * as Sentry from '@sentry/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import {
-  deleteMonitor,
-  listMonitors,
-  muteMonitor,
-  resetMonitor,
-  restrictMonitor,
-  updateMonitor,
-} from '#modules/monitors/operations/monitors.ts';
-import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
-import { MONITORS_MAX } from '#modules/monitors/decide/check_in.ts';
+import { deleteMonitor, muteMonitor, resetMonitor, updateMonitor } from '#modules/monitors/operations/monitors.ts';
 import { findOverdue, takeCheckIns } from '#modules/monitors/take_check_ins.ts';
-import { asId, type Id } from '#kernel/ids.ts';
+import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
-import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { type World, world } from '#test/kit/world.ts';
+import {
+  HOURLY,
+  runtimeOf,
+  look,
+  checkIn,
+  owner,
+  monitorsOf,
+  incidentsOf,
+  givenRule,
+  staffed,
+} from '#test/journeys/given_monitors.ts';
+import { runOperation } from '#test/kit/run_operation.ts';
+import { world } from '#test/kit/world.ts';
 import { watchMonitors } from '#workers/worker_role.ts';
-
-const HOURLY = { schedule: { type: 'crontab', value: '0 * * * *' }, checkin_margin: 5, max_runtime: 30 };
-
-const runtimeOf = (w: World) => ({
-  db: w.context.db,
-  clock: w.clock,
-  log: w.context.log,
-  onOutbox: () => w.context.outbox.wake(),
-  incidentLimit: { incidents: 20, minutes: 5 },
-});
-
-/** Looks at what has come, and at what has not. */
-async function look(w: World): Promise<void> {
-  await takeCheckIns(runtimeOf(w));
-  await findOverdue(runtimeOf(w));
-}
-
-async function checkIn(w: World, dsn: string, slug: string, query: string, body?: object) {
-  const { pathname, username } = new URL(dsn);
-  return await w.app.inject({
-    method: body === undefined ? 'GET' : 'POST',
-    url: `/api${pathname}/cron/${slug}/${username}/?${query}`,
-    ...(body !== undefined && { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-}
-
-const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
-const monitorsOf = async (w: World, serviceId: string) => await runOperation(w, listMonitors, owner(w), { serviceId });
-
-async function incidentsOf(
-  w: World,
-  serviceId: string,
-): Promise<{ title: string; status: string; occurrences: number }[]> {
-  const { incidents } = await w.expectOk('list_incidents', { serviceId });
-  return incidents.map(({ title, status, occurrences }: never) => ({ title, status, occurrences }));
-}
-
-async function givenRule(w: World, serviceId: string, options: object = {}): Promise<void> {
-  await w.expectOk('create_alert_rule', { serviceId, name: 'Jobs', kind: 'exception', config: {}, ...options });
-}
-
-async function staffed(): Promise<{ w: StaffedWorld; serviceId: Id<'service'>; dsn: string }> {
-  const w = await staffedWorld();
-  w.clock.set('2027-06-01T12:00:10Z');
-  const [teamId, anna] = await w.staff.teamOf('Anna');
-  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
-  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
-  const { serviceId, dsn } = await w.given.service({ name: 'jobs' });
-  await givenRule(w, serviceId, { escalationPolicyId: policyId });
-  return { w, serviceId, dsn };
-}
 
 test('a job with the SDK is watched: a missed run pages once, the next good one resolves it', async () => {
   const { w, serviceId, dsn } = await staffed();
@@ -288,135 +238,6 @@ test('a schedule that a person sets in place of one that cannot be read resolves
   expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
   await checkIn(w, dsn, 'job', 'status=ok', bad);
   await look(w);
-  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
-});
-
-test('a service has so many monitors and no more; its sender is told, and it is counted', async () => {
-  const w = await world();
-  const { serviceId, dsn } = await w.given.service();
-  await w.context.db.sql.run(
-    `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
-       recovery_threshold, created_at, updated_at)
-     select 'monitor_' || n, $1, $2, 'job-' || n, 'production', 1, 30, 1, 1, now(), now() from generate_series(1, $3::int) n`,
-    [w.orgId, serviceId, MONITORS_MAX],
-  );
-  const refused = await checkIn(w, dsn, 'one-more', 'status=ok');
-  expect([refused.statusCode, refused.json().detail]).toEqual([
-    409,
-    expect.stringContaining(`${MONITORS_MAX} cron monitors`),
-  ]);
-  // A client that is told to be quiet would miss the runs of the monitors that there are.
-  expect(refused.headers['x-sentry-rate-limits']).toBeUndefined();
-  expect((await checkIn(w, dsn, 'job-7', 'status=ok')).statusCode).toBe(202);
-  await w.app.close();
-  const { notKept } = await runOperation(w, getIngestStatus, owner(w), { serviceId });
-  expect(notKept).toMatchObject([{ kind: 'check-in', reason: 'too_many_monitors', count: 1 }]);
-});
-
-const keyed = async (w: World, dsn: string, slug: string, key: string) =>
-  await w.app.inject({
-    method: 'POST',
-    url: `/api${new URL(dsn).pathname}/cron/${slug}/?status=ok`,
-    headers: { authorization: `Bearer ${key}` },
-  });
-
-test('the public key changes no schedule unheard, is kept from monitors by key only, and makes ten an hour', async () => {
-  const { w, serviceId, dsn } = await staffed();
-  const { ingestionKey } = await w.expectOk('get_service', { serviceId });
-  const often = { monitor_config: { schedule: { type: 'crontab', value: '*/5 * * * *' } } };
-  const seldom = { monitor_config: { schedule: { type: 'crontab', value: '0 0 1 1 *' } } };
-  expect((await checkIn(w, dsn, 'backup', 'status=ok', often)).statusCode).toBe(202);
-  await look(w);
-  expect(await incidentsOf(w, serviceId)).toEqual([]);
-  await checkIn(w, dsn, 'backup', 'status=ok', seldom);
-  await look(w);
-  expect(await incidentsOf(w, serviceId)).toMatchObject([
-    { title: 'Cron monitor backup (production) was rescheduled by a check-in', status: 'triggered' },
-  ]);
-  const changes = await w.context.db.sql.rows(
-    `select after->>'by' as by from audit_log where action = 'reschedule_monitor'`,
-  );
-  expect(changes).toEqual([{ by: 'a check-in with the DSN' }]);
-
-  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors as [{ monitorId: string }];
-  await runOperation(w, restrictMonitor, owner(w), { monitorId, keyOnly: true });
-  const refused = await checkIn(w, dsn, 'backup', 'status=ok', often);
-  expect([refused.statusCode, refused.json().detail]).toEqual([409, expect.stringContaining('by the ingestion key')]);
-  expect((await keyed(w, dsn, 'backup', ingestionKey)).statusCode).toBe(202);
-  expect((await keyed(w, dsn, 'backup', 'tocsin_ing_wrong')).statusCode).toBe(401);
-  await look(w);
-
-  const codes: number[] = [];
-  for (let index = 0; index < 12; index += 1) {
-    codes.push((await checkIn(w, dsn, `invented-${index}`, 'status=ok')).statusCode);
-    await look(w);
-  }
-  expect(codes.filter((code) => code === 202)).toHaveLength(10);
-  const malformed = { monitor_config: { schedule: { type: 'crontab', value: 'H 4 * * *' } } };
-  const unreadable: number[] = [];
-  for (let index = 0; index < 12; index += 1) {
-    unreadable.push((await checkIn(w, dsn, `unread-${index}`, 'status=ok', malformed)).statusCode);
-    await look(w);
-  }
-  expect(unreadable.filter((code) => code === 202)).toHaveLength(10);
-  await w.context.db.sql.run(`delete from monitors where slug like 'unread-%'`);
-  // Nobody keeps what the public key made: the ingestion key takes its place where there is no more room.
-  await w.context.db.sql.run(
-    `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
-       recovery_threshold, is_kept, created_at, updated_at)
-     select 'monitor_' || n, $1, $2, 'kept-' || n, 'production', 1, 30, 1, 1, true, now(), now()
-     from generate_series(1, $3::int) n`,
-    [w.orgId, serviceId, MONITORS_MAX - 11],
-  );
-  expect((await checkIn(w, dsn, 'real', 'status=ok')).statusCode).toBe(409);
-  expect((await keyed(w, dsn, 'real', ingestionKey)).statusCode).toBe(202);
-  await look(w);
-  const { monitors } = await monitorsOf(w, serviceId);
-  const slugs: string[] = monitors.map(({ slug }: { slug: string }) => slug);
-  expect(slugs).toContain('real');
-  expect(slugs.filter((slug) => slug.startsWith('invented'))).toHaveLength(9);
-  expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(MONITORS_MAX - 10);
-});
-
-test('a stranger who reschedules a monitor cannot take the incident about it back by a run that goes well', async () => {
-  const w = await world();
-  const { serviceId, dsn } = await w.given.service();
-  await givenRule(w, serviceId);
-  const scheduled = (value: string) => ({ monitor_config: { schedule: { type: 'crontab', value } } });
-  await checkIn(w, dsn, 'job', 'status=ok', scheduled('*/5 * * * *'));
-  await look(w);
-  await checkIn(w, dsn, 'job', 'status=error', scheduled('0 0 1 1 *'));
-  await checkIn(w, dsn, 'job', 'status=ok');
-  await look(w);
-  const incidents = await incidentsOf(w, serviceId);
-  expect(incidents.toSorted((a, b) => (a.title < b.title ? -1 : 1))).toMatchObject([
-    { title: 'Cron monitor job (production) failed', status: 'resolved' },
-    { title: 'Cron monitor job (production) was rescheduled by a check-in', status: 'triggered' },
-  ]);
-  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors;
-  await runOperation(w, deleteMonitor, owner(w), { monitorId });
-  expect((await incidentsOf(w, serviceId)).map(({ status }) => status)).toEqual(['resolved', 'resolved']);
-});
-
-test('a monitor that gives its place to another leaves no incident open', async () => {
-  const w = await world();
-  const { serviceId, dsn } = await w.given.service();
-  const { ingestionKey } = await w.expectOk('get_service', { serviceId });
-  await givenRule(w, serviceId);
-  await checkIn(w, dsn, 'stray', 'status=error');
-  await look(w);
-  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered' }]);
-  await w.context.db.sql.run(
-    `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
-       recovery_threshold, is_kept, created_at, updated_at)
-     select 'monitor_' || n, $1, $2, 'kept-' || n, 'production', 1, 30, 1, 1, true, now(), now()
-     from generate_series(1, $3::int) n`,
-    [w.orgId, serviceId, MONITORS_MAX - 1],
-  );
-  await keyed(w, dsn, 'real', ingestionKey);
-  await look(w);
-  const { monitors } = await monitorsOf(w, serviceId);
-  expect(monitors.map(({ slug }: { slug: string }) => slug)).not.toContain('stray');
   expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
 });
 
