@@ -257,8 +257,7 @@ async function inTransaction<Result>(em: EntityManager, work: (session: Session)
     .getKysely<Tables>()
     .transaction()
     .execute(async (transaction) => {
-      // To compare the two classes takes the checker of types seconds.
-      const session = new LazySession(em, transaction as unknown as Kysely<Tables>, transaction);
+      const session = new LazySession(em, queriesOf(transaction), transaction);
       try {
         const result = await work(session);
         await session.flush();
@@ -272,6 +271,11 @@ async function inTransaction<Result>(em: EntityManager, work: (session: Session)
     // Why the work failed tells more than why it could not be undone on a connection that is gone.
     throw toFault(failure === null ? error : failure.error);
   });
+}
+
+/** Returns a transaction as what queries are made with. (To compare the two classes takes the checker of types seconds.) */
+function queriesOf(transaction: unknown): Kysely<Tables> {
+  return transaction as Kysely<Tables>;
 }
 
 /** Makes its unit of work when something first asks for it: that takes longer than a query by key, and most never ask. */

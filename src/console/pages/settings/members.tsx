@@ -235,15 +235,16 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const queryClient = useQueryClient();
   const isMe = userId === session.user.userId;
   const [roleAtFirst] = useState(role);
+  const [isConflictTold, setIsConflictTold] = useState(false);
+  // Somebody else's change that comes while the dialog is open is said before it is overwritten.
+  const basedOn = isConflictTold ? role : roleAtFirst;
   const changing = useMutation({
-    mutationFn() {
-      // Somebody else's change that comes while the dialog is open is said before it is overwritten.
-      const basedOn = changing.isError ? role : roleAtFirst;
-      return invoke(org.orgId, 'change_role', { userId, role: next, basedOn });
-    },
+    mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next, basedOn }),
     // The dialog shows the present role beside the chosen one.
     onError: async (error) => {
-      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      if (!isApiError(error, 409)) return;
+      setIsConflictTold(true);
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
     },
     async onSuccess({ warnings }) {
       const [warning] = warnings;

@@ -4,7 +4,7 @@ import { faultsOf } from '#modules/contacts/decide/parsed.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import type { RouteInFile, StepInFile } from './file_fields.ts';
 import type { PolicyInFile } from './file.ts';
-import type { FieldsOf, RouteFields, StepFields, WantedOf } from './resource.ts';
+import type { FieldsOf, RouteFields, StepFields } from './resource.ts';
 import { spansOfHours } from './layers.ts';
 import type { Ref } from './ref.ts';
 

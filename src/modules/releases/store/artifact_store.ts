@@ -60,7 +60,7 @@ export class ArtifactStore extends PostgresStore {
     return bytes;
   }
 
-  /** Until the transaction ends nobody else takes parts away, nor begins an upload of which they are. */
+  /** Holds the parts: until the transaction ends nobody else takes any away, nor begins an upload of which they are. */
   async lockChunks(orgId: Id<'org'>): Promise<void> {
     await holdLock(this.session, `upload_chunks ${orgId}`);
   }
