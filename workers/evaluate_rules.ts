@@ -114,9 +114,16 @@ async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck
   const { wanting = [], certain = [] } = Object.groupBy(decided, ({ decision }) =>
     decision.kind === 'find_missing' ? 'wanting' : 'certain',
   );
-  // First: nobody's breach waits for the searches of other rules.
-  await conclude(runtime, certain);
-  await conclude(runtime, await findMissing(runtime, wanting));
+  const failures: unknown[] = [];
+  // Certain ones first: nobody's breach waits for the searches of other rules, and no recovery for a change that fails.
+  for (const decideAll of [() => Promise.resolve(certain), () => findMissing(runtime, wanting)]) {
+    try {
+      await conclude(runtime, await decideAll());
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Stores what is remembered of the decisions, and makes the changes that they are. */

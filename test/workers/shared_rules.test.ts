@@ -144,6 +144,34 @@ test('many rules are evaluated in groups, each rule once, and a group that fails
   expect(total).toBe(RULES - (groups[1]?.length ?? 0));
 });
 
+test('an incident that cannot be opened keeps no other from being resolved', async () => {
+  const w = await staffedWorld();
+  const { serviceId } = await w.given.service();
+  for (const metricName of ['recovers', 'breaches']) {
+    const config = { metricName, comparator: '>', threshold: 1, windowMinutes: 1 };
+    await w.expectOk('create_alert_rule', { serviceId, name: metricName, kind: 'metric_threshold', config });
+  }
+  const send = async (name: string, value: number) =>
+    await runStorePoints(w.runtime, serviceId, [{ name, at: w.clock.now(), value }]);
+  await send('recovers', 2);
+  await evaluateRules(w.runtime);
+  w.clock.advance({ seconds: 61 });
+  await send('recovers', 0);
+  await evaluateRules(w.runtime);
+  w.clock.advance({ seconds: 61 });
+  await send('recovers', 0);
+  await send('breaches', 2);
+  let changes = 0;
+  const transaction: Database['transaction'] = (work) => {
+    changes += 1;
+    return changes === 1 ? Promise.reject(new Error('not opened')) : w.context.db.transaction(work);
+  };
+  const runtime = { ...w.runtime, db: { ...w.context.db, transaction } };
+  await expect(evaluateRules(runtime)).rejects.toThrow('not opened');
+  const { incidents } = await w.expectOk('list_incidents', { serviceId });
+  expect(incidents).toMatchObject([{ status: 'resolved' }]);
+});
+
 test('the shards of all rules together are all rules, and rules over one metric are of one shard', async () => {
   const w = await staffedWorld();
   const { serviceId } = await w.given.service();
