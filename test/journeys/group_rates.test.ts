@@ -163,3 +163,20 @@ test('a count that fails keeps no other from being made, and is told of', async 
   await expect(applyGroupRates({ ...runtime, exceptions })).rejects.toThrow('timed out');
   expect(await s.incidents()).toMatchObject([{ details: { outcome: 'rate', events: 2 } }]);
 });
+
+test('a rule that cannot even be set aside leaves no other without its rates, and is told of', async () => {
+  const s = await setting({ eventsOver: 1, rateMinutes: 10 });
+  const { w } = s;
+  const { serviceId } = await w.given.service();
+  const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'Odd', kind: 'exception', config: {} });
+  await w.context.db.sql.run(`update alert_rules set config = '{"minSeverity": "loud"}' where id = $1`, [ruleId]);
+  await s.arrive(2);
+  const runtime = rolesRuntime(w.context);
+  let changes = 0;
+  const transaction: typeof runtime.db.transaction = (work) => {
+    changes += 1;
+    return changes === 1 ? Promise.reject(new Error('not set aside')) : w.context.db.transaction(work);
+  };
+  await expect(applyGroupRates({ ...runtime, db: { ...runtime.db, transaction } })).rejects.toThrow('not set aside');
+  expect(await s.incidents()).toMatchObject([{ details: { outcome: 'rate', events: 2 } }]);
+});

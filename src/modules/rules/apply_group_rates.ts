@@ -46,8 +46,12 @@ export async function applyGroupRates(runtime: RateRuntime): Promise<void> {
   const wanted = new Set(await stores.groupRates.listRuleIds());
   if (wanted.size === 0) return;
   const { readable, unreadable } = divideRules('exception', await stores.activeRules.list('exception'));
+  const leftOut: unknown[] = [];
   for (const { ruleId } of unreadable) {
-    await inUnitOfWork(runtime, (unit) => setAsideRule(unit, { ruleId, kind: 'exception' }, runtime.incidentLimit));
+    const setAside = inUnitOfWork(runtime, (unit) =>
+      setAsideRule(unit, { ruleId, kind: 'exception' }, runtime.incidentLimit),
+    );
+    await setAside.catch((error: unknown) => leftOut.push(error));
   }
   const rules = readable
     .filter(({ ruleId }) => wanted.has(ruleId))
@@ -70,7 +74,9 @@ export async function applyGroupRates(runtime: RateRuntime): Promise<void> {
       if (failures.length >= FAILURES_MAX) throw failures[0];
     }
   }
-  if (failures.length > 0) throw failures[0];
+  // A rule that could not even be set aside is left out, and keeps no other from being counted.
+  const [failure] = [...failures, ...leftOut];
+  if (failure !== undefined) throw failure;
 }
 
 /** Part of a service in a count. */
