@@ -13,7 +13,7 @@ type Of<Query> = Omit<Query, 'selector'>;
 type AskedSide = Pick<MetricQuery, 'serviceId' | 'aggregation' | 'keptSince' | 'selector'>;
 
 /** Whether the upper side of a ratio is 0 where it has no points and the lower side has: a sum of deltas. */
-async function isZeroWithout(metrics: Pick<MetricReader, 'findKind'>, side: AskedSide): Promise<boolean> {
+export async function isZeroWithout(metrics: Pick<MetricReader, 'findKind'>, side: AskedSide): Promise<boolean> {
   return (
     side.aggregation === 'sum' &&
     quantileQuestionOf(side.selector) === null &&
@@ -76,11 +76,14 @@ export async function rankExpression(
   return await metrics.rankValues({ ...query, selector: own }, label, limit);
 }
 
-/** Returns the values of each side in each window of a rule, oldest first; null without data, or 0 as in `queryExpression`. */
+/**
+ * Returns the values of each side in each window of a rule, oldest first; null without data, or 0 as in `queryExpression`.
+ * A caller that narrows the sides says of which kind the whole upper side is: the part may have no points that say it.
+ */
 export async function historyOfSides(
   metrics: Pick<MetricReader, 'readHistory' | 'findKind'>,
   query: Of<RuleHistoryQuery>,
-  { sides }: { readonly sides: readonly MetricSelector[] },
+  { sides, isOfDeltas }: { readonly sides: readonly MetricSelector[]; readonly isOfDeltas?: boolean | undefined },
 ): Promise<RuleValues[]> {
   const [dividend, ...others] = await Promise.all(sides.map((selector) => metrics.readHistory({ ...query, selector })));
   const [upper] = sides;
@@ -88,7 +91,7 @@ export async function historyOfSides(
   const isZero =
     others.length > 0 &&
     dividend.values.includes(null) &&
-    (await isZeroWithout(metrics, { ...query, selector: upper }));
+    (isOfDeltas ?? (await isZeroWithout(metrics, { ...query, selector: upper })));
   return [isZero ? { ...dividend, values: dividend.values.map((value) => value ?? 0) } : dividend, ...others];
 }
 

@@ -131,6 +131,29 @@ test('a replay by label says which incidents the evaluation has opened and ended
   expect(preview.values.slice(-13, -8)).toEqual([95, 95, 99, 99, 99]);
 });
 
+test('a replay by label counts a value that only the lower side of a ratio of deltas has, as the evaluation does', async () => {
+  const w = await staffedWorld();
+  const config = { metricName: 'ok / requests', comparator: '<', threshold: 0.5, windowMinutes: 2, aggregation: 'sum' };
+  const settings = { byLabel: 'route' };
+  const { serviceId, ruleId } = await watched(w, settings, config);
+  w.clock.set('2027-02-03T10:00:00.000Z');
+  const at = w.clock.now();
+  const points = [
+    { name: 'ok', route: '/fine' },
+    { name: 'requests', route: '/fine' },
+    { name: 'requests', route: '/broken' },
+  ].map(({ name, route }) => ({ name, at, value: 1, kind: 'delta' as const, labels: { route } }));
+  await runStorePoints(w.runtime, serviceId, points);
+  await w.evaluate();
+  expect(await incidents(w)).toMatchObject([{ details: { labelValue: '/broken', value: 0 } }]);
+  const caller = memberCaller(w.orgId, w.owner.userId, 'editor');
+  const asked = { serviceId, ruleId, ...config, settings, days: 1, escalationPolicyId: null };
+  const replayed = await runOperation(w, replayRule, caller, asked);
+  expect(replayed.incidents).toMatchObject([
+    { openedAt: at.toString({ smallestUnit: 'millisecond' }), labelValue: '/broken' },
+  ]);
+});
+
 test('a rule by label remembers for how long each value breaches, and shows what it is to every reader', async () => {
   const w = await staffedWorld();
   const { serviceId, ruleId } = await watched(w, { byLabel: 'host', forMinutes: 3 });

@@ -10,7 +10,7 @@ import { LABEL_VALUES_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/li
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
-import { historyOfSides } from '#modules/metrics/expression_values.ts';
+import { historyOfSides, isZeroWithout } from '#modules/metrics/expression_values.ts';
 import { furthest } from '#modules/rules/decide/by_label.ts';
 import { judgedHistory, windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import { type Comparator, COMPARATORS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
@@ -58,11 +58,11 @@ export async function readHistory(
   const times = { firstMs: first * MINUTE_MS, lastMs: last * MINUTE_MS, keptSince };
   const expression = readCheckedExpression(metricName);
   const judging = { comparator, factor: expression.factor, trafficAtLeast: settings.trafficAtLeast ?? null };
-  const measure = async (sides: readonly MetricSelector[]): Promise<RuleValues> => {
+  const measure = async (sides: readonly MetricSelector[], isOfDeltas?: boolean): Promise<RuleValues> => {
     const windows = await Promise.all(
       windowsOfRule(windowMinutes, settings).map((minutes) => {
         const query = { serviceId: service.id, aggregation, windowMinutes: minutes, ...times };
-        return historyOfSides(metrics, query, { sides });
+        return historyOfSides(metrics, query, { sides, isOfDeltas });
       }),
     );
     return judgedHistory(windows, judging);
@@ -71,14 +71,22 @@ export async function readHistory(
   const label = settings.byLabel ?? null;
   if (label === null) return { ...history, ...(await measure(expression.sides)), byValue: null };
   const since = fromEpochMilliseconds(times.firstMs).subtract({ minutes: windowMinutes });
-  const labelValues = await listValues(service.id, expression.sides[0], { label, since }, metrics);
+  const [upper, ...lower] = expression.sides;
+  const asked = { serviceId: service.id, aggregation, keptSince, selector: upper };
+  const isOfDeltas = lower.length > 0 && (await isZeroWithout(metrics, asked));
+  const listed: string[] = [];
+  // Of deltas, a value that only the lower side has is 0.
+  for (const side of isOfDeltas ? expression.sides : [upper]) {
+    listed.push(...(await listValues(service.id, side, { label, since }, metrics)));
+  }
+  const labelValues = [...new Set(listed)];
   if (labelValues.length * (last - first + 1) > VALUES_MAX) throw tooManyValues(label, labelValues.length);
   const byValue = new Map<string, RuleValues>();
   // One after the other, so that histories of others have their turn.
   for (const value of labelValues) {
     const ofValue = { label, operator: '=', value } as const;
     const narrowed = expression.sides.map(({ name, matchers }) => ({ name, matchers: [...matchers, ofValue] }));
-    byValue.set(value, await measure(narrowed));
+    byValue.set(value, await measure(narrowed, isOfDeltas));
   }
   return { ...history, ...furthestOf(comparator, [...byValue.values()], last - first + 1), byValue };
 }
