@@ -21,9 +21,13 @@ export function inFairTurns<Item>(
 ): readonly Item[] {
   if (items.length <= most) return items;
   const waiting = items.filter(waitsForLong);
-  const from = Math.floor(turn * waiting.length);
   const first = items.filter((item) => !waitsForLong(item));
-  return [...first, ...waiting.slice(from), ...waiting.slice(0, from)].slice(0, most);
+  return [...first, ...fromTurn(waiting, turn)].slice(0, most);
+}
+
+function fromTurn<Item>(items: readonly Item[], turn: number): Item[] {
+  const from = Math.floor(turn * items.length);
+  return [...items.slice(from), ...items.slice(0, from)];
 }
 
 /**
@@ -46,7 +50,8 @@ interface Counting {
 /**
  * Groups rules by what they count, so that one query counts for all services with such rules. Of each service it takes
  * no more than `COUNTS_OF_SERVICE_MAX`, from another place each time; the first of each service comes before the second
- * of any, so that one with many rules delays no other.
+ * of any, so that one with many rules delays no other. All begin at another place each time: a run ends early where
+ * several counts fail, and these are not always the first.
  */
 export function countsInTurns<Rule extends Counting>(
   rules: readonly Rule[],
@@ -54,9 +59,10 @@ export function countsInTurns<Rule extends Counting>(
 ): (Counted & { readonly rules: readonly Rule[] })[] {
   const places = new Map<string, number>();
   const chosen: Rule[] = [];
-  for (const ofService of Map.groupBy(rules, ({ rule }) => rule.serviceId).values()) {
+  const byService = [...Map.groupBy(rules, ({ rule }) => rule.serviceId).values()];
+  for (const ofService of fromTurn(byService, turn)) {
     const counts = [...Map.groupBy(ofService, countedBy)];
-    const inTurn = inFairTurns(counts, () => true, { most: COUNTS_OF_SERVICE_MAX, turn });
+    const inTurn = fromTurn(counts, turn).slice(0, COUNTS_OF_SERVICE_MAX);
     for (const [place, [counted, alike]] of inTurn.entries()) {
       places.set(counted, Math.min(place, places.get(counted) ?? Infinity));
       chosen.push(...alike);

@@ -72,3 +72,11 @@ test('a service with many conditions delays no other, and each of its rules has 
   }
   expect(new Set(runs.flat().flatMap(({ rules }) => rules)).size).toBe(52);
 });
+
+test('each count is the first of a run in its turn, so that those which fail do not always end it before the others', () => {
+  const rules = [mine, yours].flatMap((serviceId) =>
+    ['a', 'b'].map((name) => rateRule(serviceId, { inRelease: `${name} ${serviceId}` })),
+  );
+  const firsts = [0, 0.5].map((turn) => countsInTurns(rules, turn)[0]?.rules[0]);
+  expect(firsts).toEqual([rules[0], rules[3]]);
+});
