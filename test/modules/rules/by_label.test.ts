@@ -212,3 +212,16 @@ test('a config that contradicts what the console has set is refused', async () =
   expect(refused.status).toBe(400);
   expect(JSON.stringify(refused.body)).toContain('settings.shortWindowMinutes: must be less than the 4 min');
 });
+
+test.each([{}, { byLabel: 'host' }])('a rule that was disabled remembers no breach of before: %j', async (settings) => {
+  const w = await staffedWorld();
+  const { serviceId, ruleId } = await watched(w, { ...settings, forMinutes: 3 });
+  await minute(w, serviceId, { a: 95 }, 2);
+  await w.expectOk('update_alert_rule', { ruleId, enabled: false });
+  w.clock.advance({ minutes: 60 });
+  await w.expectOk('update_alert_rule', { ruleId, enabled: true });
+  await minute(w, serviceId, { a: 95 });
+  expect(await incidents(w)).toEqual([]);
+  await minute(w, serviceId, { a: 95 }, 3);
+  expect(await titlesOf(w, 'triggered')).toHaveLength(1);
+});

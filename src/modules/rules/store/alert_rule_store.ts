@@ -145,6 +145,13 @@ export class AlertRuleStore extends PostgresStore {
 
   async save(rule: AlertRuleRow, now: Temporal.Instant): Promise<void> {
     await saveChanged(this.em, rule, now);
+    if (!rule.enabled) await this.#forget(rule.id);
+  }
+
+  /** Forgets what evaluations remember of a rule that is disabled: nobody looks whether it goes on. */
+  async #forget(ruleId: Id<'rule'>): Promise<void> {
+    await this.deleteFrom('rule_memory').where('rule_id', '=', ruleId).execute();
+    await this.deleteFrom('rule_part_memory').where('rule_id', '=', ruleId).execute();
   }
 
   /** The caller holds the locks on the service and on the policy. */
@@ -169,6 +176,7 @@ export class AlertRuleStore extends PostgresStore {
   /** Disables the rule: it is evaluated no longer, until somebody enables it again. */
   async disable(ruleId: Id<'rule'>, now: Temporal.Instant): Promise<void> {
     await this.updateTable('alert_rules').set({ enabled: false, updated_at: now }).where('id', '=', ruleId).execute();
+    await this.#forget(ruleId);
   }
 
   /** An open incident of the rule stays, for people to resolve. */
